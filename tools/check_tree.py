@@ -39,7 +39,7 @@ OWN_FOLDERS_OF_TESTS = {
 STEP = 50
 PART_LINES = {
     "src/bindings": 8_250,  # many files read in one call; digests of records; rows as dicts
-    "src/core": 14_250,  # floats in bulk and in shares; usual JPEG headers; bounds of bytes; what a record means
+    "src/core": 14_350,  # bounds of bytes; what a record means; records in a shuffle stay in their blocks
     "src/tfrkit": 1_650,  # names, errors, secrets, options (names with commas), extras, threads; make_manifest
     "src/tfrkit/build": 17_700,  # options; formats, JSON arrays; rows and partitions by expressions; surveys shown
     "src/tfrkit/cli": 3_700,  # skipped damage is said; `tfr sql`: rows of any type, queries that can be interrupted

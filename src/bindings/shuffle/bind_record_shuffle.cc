@@ -2,8 +2,12 @@
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/tuple.h>
 
+#include <algorithm>
 #include <cstdint>
+#include <deque>
+#include <memory>
 #include <mutex>
+#include <new>
 #include <span>
 #include <tuple>
 #include <utility>
@@ -29,44 +33,23 @@ struct RecordShuffle {
   RecordShuffle() : buffer(0, 0) {}
   ShuffleBuffer buffer;  // of rows that are numbers of cells; their chunk is always 0
   RecordCells cells;
+  std::deque<std::unique_ptr<RecordInputs>> runs;   // that cells refer to, the oldest first
+  std::vector<std::int64_t> zeros, waiting, sizes;  // of records that are held and not yet added
+  std::size_t first_run = 0;
+  std::size_t next = 0;  // of those that are held
   std::mutex lock;
-};
 
-// Records that Python hands in. Make and destroy it with the GIL.
-class Incoming {
- public:
-  Incoming(nb::handle pieces, const Int64Input& files, const Int64Input& numbers,
-           const Int64Input& frames, const Int64Input& elements)
-      : pieces_(pieces),
-        places_{entries(files), entries(numbers), entries(frames)},
-        elements_(entries(elements)) {
-    const std::size_t count = pieces_.records().size();
-    check_same_size("records", count, "files", places_.files.size());
-    check_same_size("records", count, "numbers", places_.numbers.size());
-    check_same_size("records", count, "frames", places_.frames.size());
-    check_same_size("records", count, "elements", elements_.size());
-    zeros_.resize(count);
-    cells_.resize(count);
-    sizes_.resize(count);
-    for (std::size_t i = 0; i < count; ++i) {
-      sizes_[i] = static_cast<std::int64_t>(pieces_.records()[i].size()) + kFrameBytes;
-    }
+  // Returns records that are held. Precondition: the lock is held. Throws if there are fewer.
+  [[nodiscard]] AddedRows take_waiting(std::size_t count) {
+    if (count > waiting.size() - next) throw nb::value_error("there are not so many records held");
+    const std::size_t at = std::exchange(next, next + count);
+    return {std::span(zeros).subspan(at, count), std::span(waiting).subspan(at, count),
+            std::span(sizes).subspan(at, count)};
   }
-  [[nodiscard]] std::size_t count() const noexcept { return cells_.size(); }
-
-  // Copies the records into cells. What is returned refers to this object.
-  [[nodiscard]] AddedRows add_to(RecordCells& cells) {
-    cells.add(pieces_.records(), places_, elements_, cells_);
-    return {zeros_, cells_, sizes_};
+  // Lets go of runs that no cell refers to. Precondition: the lock and the GIL are held.
+  void let_go() {
+    for (; first_run < cells.first_run(); ++first_run) runs.pop_front();
   }
-
- private:
-  RecordInputs pieces_;
-  RecordPlaces<const std::int64_t> places_;
-  std::span<const std::int64_t> elements_;
-  std::vector<std::int64_t> zeros_;
-  std::vector<std::int64_t> cells_;
-  std::vector<std::int64_t> sizes_;
 };
 
 // Records that go out, without the GIL until arrays() are made.
@@ -108,45 +91,65 @@ class Outgoing {
   Buffer numbers_;
 };
 
-void append(RecordShuffle& self, nb::handle pieces, const Int64Input& files,
-            const Int64Input& numbers, const Int64Input& frames, const Int64Input& elements) {
-  Incoming incoming(pieces, files, numbers, frames, elements);
+void hold(RecordShuffle& self, nb::handle pieces, const Int64Input& files,
+          const Int64Input& numbers, const Int64Input& frames, const Int64Input& elements,
+          bool stay) {
+  auto inputs = std::make_unique<RecordInputs>(pieces);
+  const std::span<const Bytes> records = inputs->records();
+  const RecordPlaces<const std::int64_t> places{entries(files), entries(numbers), entries(frames)};
+  check_same_size("records", records.size(), "files", places.files.size());
+  check_same_size("records", records.size(), "numbers", places.numbers.size());
+  check_same_size("records", records.size(), "frames", places.frames.size());
+  check_same_size("records", records.size(), "elements", elements.shape(0));
+  const PatientLock locked(self.lock);
+  if (self.next != self.waiting.size()) throw nb::value_error("some records are held already");
+  std::vector<std::int64_t> sizes(records.size());
+  std::vector<std::int64_t> cells(records.size());
+  std::ranges::transform(records, sizes.begin(), [](const Bytes& record) {
+    return static_cast<std::int64_t>(record.size()) + kFrameBytes;
+  });
+  self.zeros.assign(records.size(), 0);
+  if (stay) self.runs.push_back(std::move(inputs));  // first: cells never refer to what is gone
+  try {
+    const nb::gil_scoped_release released;
+    self.cells.add(records, places, entries(elements), stay, cells);
+  } catch (const std::bad_alloc&) {
+    if (stay) self.runs.pop_back();
+    throw;
+  }
+  self.waiting = std::move(cells);
+  self.sizes = std::move(sizes);
+  self.next = 0;
+  self.let_go();
+}
+
+void append(RecordShuffle& self, std::size_t count) {
+  const PatientLock locked(self.lock);
+  const AddedRows added = self.take_waiting(count);
   const nb::gil_scoped_release released;
-  const std::scoped_lock locked(self.lock);
-  self.buffer.append(incoming.add_to(self.cells));
+  self.buffer.append(added);
 }
 
-void check_window(const RecordShuffle& self, std::size_t count, std::size_t window) {
-  if (!self.buffer.has(count, window)) throw nb::value_error("there are not so many elements");
-}
-
+// Draws records; if kAdds, after each of as many that are held and come into the buffer.
+template <bool kAdds>
 nb::tuple draw(RecordShuffle& self, std::size_t count, std::size_t window) {
-  {
-    const PatientLock locked(self.lock);
-    check_window(self, count, window);
+  const PatientLock locked(self.lock);
+  if ((!kAdds || window != ShuffleBuffer::kWhole) && !self.buffer.has(count, window)) {
+    throw nb::value_error("there are not so many elements");
   }
   Outgoing outgoing(count);
-  return outgoing.arrays([&] {
+  const AddedRows added = kAdds ? self.take_waiting(count) : AddedRows{};
+  Buffer data = [&] {
     const nb::gil_scoped_release released;
-    const std::scoped_lock locked(self.lock);
-    check_window(self, count, window);
-    self.buffer.draw(outgoing.rows(), window);
+    if constexpr (kAdds) {
+      self.buffer.exchange(added, outgoing.rows(), window);
+    } else {
+      self.buffer.draw(outgoing.rows(), window);
+    }
     return outgoing.take_from(self.cells);
-  }());
-}
-
-nb::tuple exchange(RecordShuffle& self, nb::handle pieces, const Int64Input& files,
-                   const Int64Input& numbers, const Int64Input& frames, const Int64Input& elements,
-                   std::size_t window) {
-  Incoming incoming(pieces, files, numbers, frames, elements);
-  Outgoing outgoing(incoming.count());
-  return outgoing.arrays([&] {
-    const nb::gil_scoped_release released;
-    const std::scoped_lock locked(self.lock);
-    if (window != ShuffleBuffer::kWhole) check_window(self, incoming.count(), window);
-    self.buffer.exchange(incoming.add_to(self.cells), outgoing.rows(), window);
-    return outgoing.take_from(self.cells);
-  }());
+  }();
+  self.let_go();
+  return outgoing.arrays(std::move(data));
 }
 
 std::tuple<Int64Array, Int64Array, Int64Array, Int64Array> places(RecordShuffle& self) {
@@ -172,27 +175,24 @@ void bind_record_shuffle(nb::module_& module) {
                             "Copies of records, given out in TensorFlow's order.")
       .def(nb::init<>())
       .def("__len__", [](const RecordShuffle& self) { return self.buffer.size(); })
-      .def("append", append, nb::arg("pieces"), nb::arg("files"), nb::arg("numbers"),
-           nb::arg("frames"), nb::arg("elements"),
-           "Add records, where each stands, and the number that it is known by.")
-      .def("draw", draw, nb::arg("count"), nb::arg("window") = ShuffleBuffer::kWhole,
+      .def("hold", hold, nb::arg("pieces"), nb::arg("files"), nb::arg("numbers"), nb::arg("frames"),
+           nb::arg("elements"), nb::arg("stay"),
+           "Keep records, where each stands, and the number that it is known by. If they may stay\n"
+           "where they are, their blocks are kept, until most of their records are gone.")
+      .def("append", append, nb::arg("count"), "Add the next records that are held.")
+      .def("draw", draw<false>, nb::arg("count"), nb::arg("window") = ShuffleBuffer::kWhole,
            nb::sig("def draw(self, count: int, window: int = 0) -> "
                    "tuple[numpy.typing.NDArray[numpy.uint8], numpy.typing.NDArray[numpy.int64], "
                    "numpy.typing.NDArray[numpy.int64], numpy.typing.NDArray[numpy.int64], "
                    "numpy.typing.NDArray[numpy.int64], numpy.typing.NDArray[numpy.int64]]"),
            "Draw from the oldest `window` records (0: all). Return the memory that they are in,\n"
            "their offsets and lengths there, and where they stand: files, numbers, frames.")
-      .def("exchange", exchange, nb::arg("pieces"), nb::arg("files"), nb::arg("numbers"),
-           nb::arg("frames"), nb::arg("elements"), nb::arg("window") = ShuffleBuffer::kWhole,
-           nb::sig("def exchange(self, pieces: object, files: "
-                   "numpy.typing.NDArray[numpy.int64], numbers: "
-                   "numpy.typing.NDArray[numpy.int64], frames: "
-                   "numpy.typing.NDArray[numpy.int64], elements: "
-                   "numpy.typing.NDArray[numpy.int64], window: int = 0) -> "
+      .def("exchange", draw<true>, nb::arg("count"), nb::arg("window") = ShuffleBuffer::kWhole,
+           nb::sig("def exchange(self, count: int, window: int = 0) -> "
                    "tuple[numpy.typing.NDArray[numpy.uint8], numpy.typing.NDArray[numpy.int64], "
                    "numpy.typing.NDArray[numpy.int64], numpy.typing.NDArray[numpy.int64], "
                    "numpy.typing.NDArray[numpy.int64], numpy.typing.NDArray[numpy.int64]]"),
-           "Add records, and draw one after each; return what `draw` does.")
+           "Add the next records that are held, and draw one after each; return what `draw` does.")
       .def("places", places, "Return of all records, in order: files, numbers, frames, elements.")
       .def(
           "reseed",
@@ -203,7 +203,9 @@ void bind_record_shuffle(nb::module_& module) {
           nb::arg("seed"), nb::arg("seed2"), nb::arg("drawn") = 0,
           "Begin another stream of random numbers, after its first `drawn`.")
       .def_prop_ro("live_bytes", [](const RecordShuffle& self) { return self.buffer.live_bytes(); })
-      .def_prop_ro("held_bytes", [](const RecordShuffle& self) { return self.cells.held_bytes(); });
+      .def_prop_ro("held_bytes", [](const RecordShuffle& self) { return self.cells.held_bytes(); })
+      .def_prop_ro("copied_bytes",
+                   [](const RecordShuffle& self) { return self.cells.copied_bytes(); });
 }
 
 }  // namespace tfrkit

@@ -23,6 +23,11 @@ constexpr std::size_t kMiddleBits = 12;  // kMiddle is that power of two
 constexpr std::size_t kMovesAt = 10;
 constexpr std::size_t kMovesOf = 7;
 constexpr std::size_t kSlackBytes = std::size_t{1} << 21;
+// The caller's memory may have 3/8 more than its records, and this: about half of all records are
+// then copied in.
+constexpr std::size_t kSpareParts = 3;
+constexpr std::size_t kSpareOf = 8;
+constexpr std::size_t kRunSlackBytes = std::size_t{1} << 20;
 // Cells and the first bytes of records that will be read soon. Chosen by measurement
 // (benchmarks/pipelines_shuffle.py).
 constexpr std::size_t kAhead = 6;
@@ -33,7 +38,7 @@ constexpr std::size_t kLine = 64;
 
 RecordCells::~RecordCells() {
   for (const Cell& cell : cells_) {
-    if (cell.size_bytes > kLarge) std::free(cell.data);
+    if (cell.size_bytes > kLarge) std::free(cell.own);
   }
 }
 
@@ -114,10 +119,10 @@ void RecordCells::trim() noexcept {
     left_ = 0;
     for (auto& places : idle_) places.clear();
     for (Cell& cell : cells_) {
-      if (cell.size_bytes == 0 || cell.size_bytes > kLarge) continue;
+      if (cell.own == nullptr || cell.size_bytes > kLarge) continue;
       std::byte* const data = carve(room_of(class_of(cell.size_bytes)));
       std::memcpy(data, cell.data, cell.size_bytes);
-      cell.data = data;
+      cell.data = cell.own = data;
     }
   } catch (const std::bad_alloc&) {
     left_ = 0;
@@ -125,42 +130,98 @@ void RecordCells::trim() noexcept {
   }
 }
 
+// Makes room for more cells.
+void RecordCells::reserve(std::size_t count) {
+  if (empty_.size() >= count) return;
+  const std::size_t more = count - empty_.size();
+  cells_.reserve(std::max(cells_.size() + more, std::min(2 * cells_.size(), cells_.capacity())));
+  empty_.reserve(cells_.capacity());
+  for (std::size_t i = 0; i < more; ++i) {
+    empty_.push_back(static_cast<std::int64_t>(cells_.size()));
+    cells_.push_back({});
+  }
+}
+
+// Copies the record of a cell into memory of its own.
+void RecordCells::copy_in(Cell& cell) {
+  std::byte* const data = get(cell.size_bytes);
+  if (data == nullptr) return;
+  std::memcpy(data, cell.data, cell.size_bytes);
+  cell.data = cell.own = data;
+  copied_bytes_ += cell.size_bytes;
+}
+
+// Empties a cell.
+void RecordCells::clear(std::int64_t number) noexcept {
+  Cell& cell = cells_[static_cast<std::size_t>(number)];
+  if (cell.own != nullptr) {
+    give_back(cell.own, cell.size_bytes);
+  } else if (cell.size_bytes != 0) {
+    runs_[cell.run - first_run_].live_bytes -= cell.size_bytes;
+    run_live_bytes_ -= cell.size_bytes;
+  }
+  cell = {};
+  empty_.push_back(number);  // there is room for all cells
+}
+
 void RecordCells::add(std::span<const Bytes> records,
                       const RecordPlaces<const std::int64_t>& places,
-                      std::span<const std::int64_t> elements, std::span<std::int64_t> cells) {
-  if (empty_.size() < records.size()) {
-    const std::size_t more = records.size() - empty_.size();
-    cells_.reserve(std::max(cells_.size() + more, std::min(2 * cells_.size(), cells_.capacity())));
-    empty_.reserve(cells_.capacity());
-    for (std::size_t i = 0; i < more; ++i) {
-      empty_.push_back(static_cast<std::int64_t>(cells_.size()));
-      cells_.push_back({});
-    }
-  }
+                      std::span<const std::int64_t> elements, bool stay,
+                      std::span<std::int64_t> cells) {
+  reserve(records.size());
+  Run run{};
+  if (stay) run.cells.reserve(records.size());
   std::size_t done = 0;
   try {
     for (; done < records.size(); ++done) {
-      const Bytes record = records[done];
-      std::byte* const data = get(record.size());
-      if (!record.empty()) std::memcpy(data, record.data(), record.size());
-      const std::int64_t number = empty_.back();
-      cells_[static_cast<std::size_t>(number)] = {data,
-                                                  record.size(),
-                                                  places.numbers[done],
-                                                  places.frames[done],
-                                                  places.files[done],
-                                                  elements[done]};
+      Cell cell{records[done].data(), nullptr,
+                records[done].size(), places.numbers[done],
+                places.frames[done],  places.files[done],
+                elements[done],       first_run_ + runs_.size()};
+      if (!stay) copy_in(cell);
+      cells[done] = empty_.back();
+      cells_[static_cast<std::size_t>(cells[done])] = cell;
       empty_.pop_back();
-      cells[done] = number;
+      run.size_bytes += cell.size_bytes;
+      if (stay) run.cells.push_back(cells[done]);
     }
+    run.live_bytes = run.size_bytes;
+    if (stay) runs_.push_back(std::move(run));
   } catch (const std::bad_alloc&) {
     while (done-- > 0) {
-      Cell& cell = cells_[static_cast<std::size_t>(cells[done])];
-      give_back(cell.data, cell.size_bytes);
-      cell = {};
-      empty_.push_back(cells[done]);  // there is room: that is where it came from
+      if (stay) cells_[static_cast<std::size_t>(cells[done])].size_bytes = 0;  // of no run yet
+      clear(cells[done]);
     }
     throw;
+  }
+  if (!stay) return;
+  run_bytes_ += runs_.back().size_bytes;
+  run_live_bytes_ += runs_.back().size_bytes;
+  leave_runs();
+}
+
+// Copies the survivors of the oldest runs if too much of the caller's memory is of records that are
+// gone. Without memory for that it stays as it is.
+void RecordCells::leave_runs() noexcept {
+  while (!runs_.empty()) {
+    const Run& run = runs_.front();
+    const std::size_t spare = run_live_bytes_ / kSpareOf * kSpareParts + kRunSlackBytes;
+    if (run.live_bytes != 0 && run_bytes_ <= run_live_bytes_ + spare) return;
+    try {
+      for (const std::int64_t number : run.cells) {
+        Cell& cell = cells_[static_cast<std::size_t>(number)];
+        if (cell.own == nullptr && cell.size_bytes != 0 && cell.run == first_run_) {
+          copy_in(cell);
+          runs_.front().live_bytes -= cell.size_bytes;
+          run_live_bytes_ -= cell.size_bytes;
+        }
+      }
+    } catch (const std::bad_alloc&) {
+      return;
+    }
+    run_bytes_ -= run.size_bytes;
+    runs_.pop_front();
+    ++first_run_;
   }
 }
 
@@ -188,7 +249,7 @@ void RecordCells::take(std::span<const std::int64_t> cells, std::span<std::byte>
   std::size_t at = 0;
   for (std::size_t i = 0; i < cells.size(); ++i) {
     fetch_ahead(cells, i);
-    Cell& cell = cells_[static_cast<std::size_t>(cells[i])];
+    const Cell& cell = cells_[static_cast<std::size_t>(cells[i])];
     if (cell.size_bytes != 0) std::memcpy(&data[at], cell.data, cell.size_bytes);
     offsets[i] = static_cast<std::int64_t>(at);
     lengths[i] = static_cast<std::int64_t>(cell.size_bytes);
@@ -196,10 +257,10 @@ void RecordCells::take(std::span<const std::int64_t> cells, std::span<std::byte>
     places.numbers[i] = cell.number;
     places.frames[i] = cell.frame;
     at += cell.size_bytes;
-    give_back(cell.data, cell.size_bytes);
-    cell = {};
-    empty_.push_back(cells[i]);  // there is room for all cells
+    clear(cells[i]);
   }
+  copied_bytes_ += at;
+  leave_runs();
   trim();
 }
 

@@ -22,14 +22,14 @@ std::vector<std::byte> make_record(std::size_t size, std::size_t number) {
 }
 
 Numbers add(RecordCells& cells, const std::vector<std::vector<std::byte>>& records,
-            std::int64_t first) {
+            std::int64_t first, bool stay = false) {
   const std::vector<Bytes> views(records.begin(), records.end());
   Numbers numbers(records.size());
   std::iota(numbers.begin(), numbers.end(), first);
   Numbers files(records.size(), first % 3);
   Numbers frames(records.size(), first * 100);
   Numbers found(records.size());
-  cells.add(views, {files, numbers, frames}, numbers, found);
+  cells.add(views, {files, numbers, frames}, numbers, stay, found);
   return found;
 }
 
@@ -107,6 +107,37 @@ TEST(memory_serves_again_and_goes_back) {
     held.resize(held.size() - step);
     CHECK(cells.held_bytes() <= held.size() * 704 * 3 / 2 + (3U << 20U));
   }
+}
+
+TEST(records_that_stay_are_copied_when_most_of_their_run_is_gone) {
+  RecordCells cells;
+  std::vector<std::vector<std::vector<std::byte>>> runs;
+  std::vector<Numbers> numbers;
+  for (std::size_t run = 0; run < 40; ++run) {
+    runs.emplace_back();
+    for (std::size_t i = 0; i < 1000; ++i) runs[run].push_back(make_record(600 + i % 3, i + run));
+    numbers.push_back(add(cells, runs[run], static_cast<std::int64_t>(run), true));
+    // Nine tenths of the run before are drawn, and all of those of an older one that were left.
+    if (run == 0) continue;
+    const std::size_t before = cells.copied_bytes();
+    const Numbers some(numbers[run - 1].begin(), numbers[run - 1].begin() + 900);
+    const Taken taken = take(cells, some);
+    for (std::size_t i = 0; i < some.size(); ++i) check_record(taken, i, runs[run - 1][i]);
+    CHECK(cells.copied_bytes() >= before + taken.data.size());
+    CHECK(cells.first_run() <= run);
+    for (std::size_t gone = 0; gone < cells.first_run(); ++gone) runs[gone].assign(1000, {});
+    CHECK(cells.held_bytes() <= (run * 100 + 1000) * 700 * 3 / 2 + (4U << 20U));
+  }
+  CHECK(cells.first_run() > 20);
+  for (std::size_t run = 0; run < 39; ++run) {
+    const Numbers rest(numbers[run].begin() + 900, numbers[run].end());
+    const Taken taken = take(cells, rest);
+    for (std::size_t i = 0; i < rest.size(); ++i) {
+      check_record(taken, i, make_record(600 + (900 + i) % 3, 900 + i + run));
+    }
+  }
+  (void)take(cells, numbers[39]);
+  CHECK_EQ(cells.first_run(), 40U);
 }
 
 TEST(places_of_records_are_told) {

@@ -146,3 +146,37 @@ def test_batches_are_drawn_into_memory_that_others_left():
 
     faults(50)
     assert faults(50) < 50 * 20  # pages; the records of a batch alone have 300
+
+
+def test_half_of_all_records_are_copied_in_and_each_is_copied_out():
+    store = RecordStore()
+    store.reseed(1, 1)
+    blocks = [block_of("a", number, [bytes([number]) * 600] * 2000) for number in range(100)]
+    for number, block in enumerate(blocks):
+        hold(store, RecordChunk([block]))
+        if number < 20:
+            store.append(len(block))
+        else:
+            before = store.copied_bytes
+            store.exchange(len(block))
+            assert store.copied_bytes - before >= 600 * len(block)
+    assert store.copied_bytes < 1.7 * 80 * 2000 * 600
+
+
+def test_records_that_are_few_of_their_block_are_copied_at_once():
+    store = RecordStore()
+    run = RecordChunk([block_of("a", 0, [bytes(600)] * 2000)])
+    for chosen in (run.take(np.arange(0, 2000, 9)), RecordChunk([run.blocks[0].take(np.arange(0, 2000, 9))])):
+        before = store.copied_bytes
+        hold(store, chosen)
+        store.append(len(chosen))
+        assert store.copied_bytes - before == 600 * len(chosen)
+
+
+def test_records_are_held_one_run_at_a_time():
+    store = RecordStore()
+    hold(store, ObjectChunk([b"x", b"y"]))
+    with pytest.raises(ValueError, match="some records are held already"):
+        hold(store, ObjectChunk([b"z"]))
+    with pytest.raises(ValueError, match="not so many records held"):
+        store.append(3)

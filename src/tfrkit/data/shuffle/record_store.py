@@ -1,9 +1,8 @@
-"""RecordStore: records in a shuffle's buffer, copied into memory of their own.
+"""RecordStore: records in a shuffle's buffer.
 
-A record that is drawn leaves its memory to the next that comes, so nothing is held but the records, and blocks go as
-soon as they are read. Drawn records lie one after another, in the order in which they were drawn, which is how a parser
-reads them best: shuffle + parse + batch is 1.2 times as fast as with records left in their blocks, from which survivors
-are copied out (benchmarks/pipelines_shuffle.py), in two thirds of the memory.
+Records stay in their blocks until a quarter of these is of records that were drawn; then the survivors of the oldest
+run are copied, about half of all records, and its blocks go. Drawn records are copied one after another into
+memory that earlier ones have left, in the order in which they were drawn, which is how a parser reads them best.
 """
 
 from __future__ import annotations
@@ -35,11 +34,6 @@ class RecordStore:
         self._buffer = _core.RecordShuffle()
         self.paths: list[str | None] = []
         self._files: dict[str | None, int] = {}  # numbers of the paths
-        self._waiting = RecordChunk([])  # to be added,
-        self._about: list[
-            IntArray
-        ] = []  # where each stands (file, number, frame; -1 if not known), and its own number
-        self._row = 0  # the next of them
 
     def __len__(self) -> int:
         return len(self._buffer)
@@ -48,6 +42,11 @@ class RecordStore:
     def live_bytes(self) -> int:
         """Bytes of the records in the buffer; each counts as its frame."""
         return self._buffer.live_bytes
+
+    @property
+    def copied_bytes(self) -> int:
+        """Bytes of all records that were copied, from their blocks and out of the buffer."""
+        return self._buffer.copied_bytes
 
     @property
     def held_bytes(self) -> int:
@@ -67,16 +66,17 @@ class RecordStore:
         )
         files, numbers, frames = [_NONE], [_NONE], [_NONE]
         for block in records.blocks:
-            number, frame = block.places()
-            numbers.append(number)
-            frames.append(np.full(len(block), -1) if frame is None else frame)
+            record, frame_at = block.places()
+            numbers.append(record)
+            frames.append(np.full(len(block), -1) if frame_at is None else frame_at)
             files.append(np.full(len(block), self._file(block.path)))
-        places = [np.concatenate(column) for column in (files, numbers, frames)]
+        rows: Any = slice(None)
         if records.rows is not None:
-            which, rows = records.located()
-            chosen = np.cumsum([0, *map(len, records.blocks)])[which] + rows
-            places = [column[chosen] for column in places]
-        self._waiting, self._about, self._row = records, [*places, elements], 0
+            which, chosen = records.located()
+            rows = np.cumsum([0, *map(len, records.blocks)])[which] + chosen
+        file, number, frame = (np.concatenate(column)[rows] for column in (files, numbers, frames))
+        stay = records.rows is None and all(map(_dense, records.blocks))
+        self._buffer.hold(records.pieces(), file, number, frame, elements, stay)
         return int(records.lengths().mean()) + _FRAME_BYTES
 
     def _file(self, path: str | None) -> int:
@@ -85,22 +85,15 @@ class RecordStore:
             self.paths.append(path)
         return number
 
-    def _next(self, count: int) -> tuple[Any, IntArray, IntArray, IntArray, IntArray]:
-        """The next records that are held, as the native buffer takes them."""
-        start, stop = self._row, self._row + count
-        self._row = stop
-        files, numbers, frames, elements = (column[start:stop] for column in self._about)
-        return self._waiting.slice(start, stop).pieces(), files, numbers, frames, elements
-
     def append(self, count: int) -> None:
         """Add records that are held."""
-        self._buffer.append(*self._next(count))
+        self._buffer.append(count)
 
     # ---- records out
 
     def exchange(self, count: int, window: int = 0) -> RecordChunk:
         """Add records that are held, and draw one after each, from the oldest `window` or from all."""
-        return self._chunk(*self._buffer.exchange(*self._next(count), window))
+        return self._chunk(*self._buffer.exchange(count, window))
 
     def draw(self, count: int, window: int = 0) -> RecordChunk:
         """Draw records, from the oldest `window` or from all."""
@@ -138,3 +131,9 @@ class RecordStore:
     def numbers(self) -> IntArray:
         """The numbers of all records in the input, in the buffer's order."""
         return self._buffer.places()[3]
+
+
+def _dense(block: Block) -> bool:
+    """Whether its records fill the memory that they span; others of its memory may come with the next run."""
+    span = int(block.offsets[-1] + block.lengths[-1] - block.offsets[0]) if len(block) else 0
+    return 10 * (int(block.lengths.sum()) + _FRAME_BYTES * len(block)) >= 9 * span
