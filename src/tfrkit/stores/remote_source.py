@@ -36,6 +36,7 @@ RANGE_BYTES: Final = 1 << 23  # of a request while reading in order: what object
 # are some 230 MB. At 50 ms a request they are 1.09 times as fast as 80 MiB (benchmarks/remote_read.py); more pays off
 # from 10 Gbit/s on.
 _WINDOW_BYTES = int(os.environ.get("TFRKIT_READ_AHEAD_BYTES") or 7 << 24)
+_NEAR_BYTES: Final = 5 << 24  # of these, for stores that are near: more cost memory, and gain nothing
 _LEAST_RANGES: Final = 2  # of each source, whatever the others hold
 
 
@@ -62,9 +63,9 @@ class _Budget:
         self.lock = threading.Lock()
         self.held = 0
 
-    def take(self, size: int, *, must: bool) -> bool:
+    def take(self, size: int, most: int, *, must: bool) -> bool:
         with self.lock:
-            if not must and self.held + size > _WINDOW_BYTES:
+            if not must and self.held + size > most:
                 return False
             self.held += size
             return True
@@ -146,6 +147,7 @@ class ScanWindow:
         self._ranges: OrderedDict[int, _Range] = OrderedDict()  # by start, ascending
         self._lock = threading.Lock()
         self.most = min(64, 8 * default_threads())  # ranges that are requested or held
+        self.most_bytes = _WINDOW_BYTES  # of all windows, before this one requests more
         self._process = os.getpid()
 
     def __del__(self) -> None:
@@ -230,7 +232,7 @@ class ScanWindow:
         if size > 0 and self._is_here is not None and self._is_here(self._next):
             self._next += size
             return True
-        if size <= 0 or not _budget.take(size, must=must):
+        if size <= 0 or not _budget.take(size, self.most_bytes, must=must):
             return False
         start = self._next
         future = spawn(self._file.fetch, start, start + size)
@@ -274,6 +276,8 @@ class RemoteSource(ByteSource):
         """Request ranges from a position on, as far as there is room; called again, more of them."""
         if self._window is None and position < self.file.size and len(self._head) < self.file.size:
             self._window = self._open_window(position)  # the head again, so that blocks end where ranges do
+            if self._near:
+                self._window.most_bytes = min(_WINDOW_BYTES, _NEAR_BYTES)
         if self._window is not None and slowly and self._near:
             # Requests under way take cores from whoever uses the bytes, and gain nothing: GZIP members are read at
             # 0.73 times the speed of a local file rather than 0.68 (benchmarks/remote_read.py).
