@@ -35,8 +35,9 @@ RANGE_BYTES: Final = 1 << 23  # of a request while reading in order: what object
 # Of all ranges that are requested or held, in the process. While an answer comes it takes twice its size, so that these
 # are some 230 MB. At 50 ms a request they are 1.09 times as fast as 80 MiB (benchmarks/remote_read.py); more pays off
 # from 10 Gbit/s on.
-_WINDOW_BYTES = int(os.environ.get("TFRKIT_READ_AHEAD_BYTES") or 7 << 24)
-_NEAR_BYTES: Final = 5 << 24  # of these, for stores that are near: more cost memory, and gain nothing
+_ASKED_BYTES: Final = int(os.environ.get("TFRKIT_READ_AHEAD_BYTES") or 0)
+_WINDOW_BYTES = _ASKED_BYTES or 7 << 24
+_NEAR_BYTES: Final = _ASKED_BYTES or 5 << 24  # for stores that are near: more cost memory, and gain nothing
 _LEAST_RANGES: Final = 2  # of each source, whatever the others hold
 
 
