@@ -11,7 +11,17 @@ from typing import Any, NamedTuple
 import tfrkit as tfr
 from tests.data.support.same import same
 
-__all__ = ["END", "LIMIT", "Failure", "chain_folder", "difference", "ended", "outcomes", "placeless"]
+__all__ = [
+    "END",
+    "LIMIT",
+    "Failure",
+    "chain_folder",
+    "difference",
+    "ended",
+    "outcomes",
+    "placeless",
+    "resume",
+]
 
 END = "end of sequence"
 LIMIT = 300  # outcomes that are looked at; what fails for ever is cut off here
@@ -37,6 +47,13 @@ def outcomes(iterator: Iterator[Any], limit: int = LIMIT) -> list[Any]:
             except Exception as error:
                 found.append(Failure(type(error).__name__, str(error)))
     return found
+
+
+def resume(dataset: tfr.Dataset, state: Any) -> Iterator[Any]:
+    """An iterator from a state on. It may read again what was warned of before the state was saved, and warn again."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", tfr.errors.DataLossWarning)
+        return dataset.iter_from(state)
 
 
 def ended(found: list[Any]) -> bool:

@@ -17,7 +17,7 @@ import time
 from abc import ABC, abstractmethod
 
 import tfrkit as tfr
-from tests.data.support.calls import END, LIMIT, difference, ended, outcomes, placeless
+from tests.data.support.calls import END, LIMIT, difference, ended, outcomes, placeless, resume
 from tests.data.support.changes import assert_changes_stay
 from tfrkit.testing.plain_engine import plain
 
@@ -43,7 +43,7 @@ class StageSuite(ABC):
             states.append(json.dumps(iterator.state()))
         for number, state in enumerate(states):
             rest = found[number:] or found[-1:]
-            where = difference(outcomes(self.make().iter_from(json.loads(state)), len(rest)), rest)
+            where = difference(outcomes(resume(self.make(), json.loads(state)), len(rest)), rest)
             assert not where, f"after {number}: {where}"
 
     def test_the_dataset_pickles(self) -> None:
