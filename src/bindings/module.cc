@@ -30,6 +30,7 @@ NB_MODULE(_core, module) {
   tfrkit::bind_parse(module);
   tfrkit::bind_select(module);
   tfrkit::bind_sequence(module);
+  tfrkit::bind_permutation(module);
   tfrkit::bind_record_shuffle(module);
   tfrkit::bind_shuffle(module);
   tfrkit::bind_record_digest(module);

@@ -73,6 +73,9 @@ std::pair<nb::object, nb::object> join_pieces(nb::handle pieces) {
 }  // namespace
 
 void bind_record_inputs(nb::module_& module) {
+  nb::class_<RecordRefs>(module, "RecordRefs",
+                         "Records that lie all over memory, as a piece; what keeps them there.")
+      .def("__len__", [](const RecordRefs& self) { return self.records.size(); });
   module.def("cut_pieces", cut_pieces, nb::arg("pieces"),
              nb::sig("def cut_pieces(pieces: collections.abc.Sequence[object]) -> list[bytes]"),
              "Return the records of the pieces as bytes objects, copies.");

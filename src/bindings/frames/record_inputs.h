@@ -16,8 +16,14 @@
 
 namespace tfrkit {
 
+// Records wherever they lie, and what keeps them there. Destroy it with the GIL.
+struct RecordRefs {
+  std::vector<Bytes> records;
+  std::vector<std::shared_ptr<const void>> kept;
+};
+
 // Records gathered from a sequence of pieces. A piece is one of
-//   (data, offsets, lengths): all records of a block;
+//   (data, offsets, lengths), or a RecordRefs: all records of a block;
 //   ([block, ...], which, rows): record rows[i] of block which[i], of the first if which is None;
 //   a list or tuple of bytes.
 // Keeps everything they lie in alive and exported. Make and destroy it with the GIL; read it
@@ -50,10 +56,11 @@ class RecordInputs {
     return tuple;
   }
 
-  // A tuple of three whose first is not bytes is a block; else the items are records.
+  // A tuple of three whose second is not bytes is a block, and so are RecordRefs; else the items
+  // are records.
   static bool is_block(PyObject* piece) {
-    return PyTuple_Check(piece) && PyTuple_Size(piece) == 3 &&
-           !PyBytes_Check(PyTuple_GetItem(piece, 1));
+    if (!PyTuple_Check(piece)) return nb::isinstance<RecordRefs>(nb::handle(piece));
+    return PyTuple_Size(piece) == 3 && !PyBytes_Check(PyTuple_GetItem(piece, 1));
   }
 
   // A tuple of three that begins with a list, as no record is one.
@@ -74,35 +81,52 @@ class RecordInputs {
     }
   }
 
-  // A block's buffer and where its records lie in there.
+  // The records of a block: where they lie in its buffer, or anywhere.
   struct Block {
     Bytes bytes;
-    Int64Input offsets;
-    Int64Input lengths;
+    std::span<const std::int64_t> offsets;
+    std::span<const std::int64_t> lengths;
+    std::span<const Bytes> records;  // if there is no buffer
+
+    [[nodiscard]] std::size_t count() const noexcept { return offsets.size() + records.size(); }
   };
 
+  // Keeps an array of numbers.
+  std::span<const std::int64_t> hold_numbers(PyObject* array) {
+    numbers_.push_back(nb::cast<Int64Input>(nb::handle(array)));
+    return entries(numbers_.back());
+  }
+
   Block hold_block(PyObject* piece, std::size_t index) {
+    if (!PyTuple_Check(piece)) {
+      owners_.push_back(nb::borrow(piece));
+      return {.records = nb::cast<const RecordRefs&>(nb::handle(piece)).records};
+    }
     auto data = std::make_unique<InputBytes>();
     if (!data->hold(PyTuple_GetItem(piece, 0))) {
       raise_item_type("contiguous memory", PyTuple_GetItem(piece, 0), index);
     }
     const Bytes bytes = data->bytes();
     exports_.push_back(std::move(data));
-    Block block{bytes, nb::cast<Int64Input>(nb::handle(PyTuple_GetItem(piece, 1))),
-                nb::cast<Int64Input>(nb::handle(PyTuple_GetItem(piece, 2)))};
-    check_same_size("offsets", block.offsets.shape(0), "lengths", block.lengths.shape(0));
+    const Block block{.bytes = bytes,
+                      .offsets = hold_numbers(PyTuple_GetItem(piece, 1)),
+                      .lengths = hold_numbers(PyTuple_GetItem(piece, 2))};
+    check_same_size("offsets", block.offsets.size(), "lengths", block.lengths.size());
     return block;
   }
 
   void add_block(const Block& block) {
-    const std::size_t count = block.offsets.shape(0);
-    records_.reserve(records_.size() + count);
-    for (std::size_t i = 0; i < count; ++i) add_record(block, i);
+    records_.reserve(records_.size() + block.count());
+    for (std::size_t i = 0; i < block.count(); ++i) add_record(block, i);
   }
 
   void add_record(const Block& block, std::size_t i) {
-    const std::int64_t start = block.offsets.data()[i];
-    const std::int64_t size = block.lengths.data()[i];
+    if (!block.records.empty()) {
+      records_.push_back(block.records[i]);
+      return;
+    }
+    const std::int64_t start = block.offsets[i];
+    const std::int64_t size = block.lengths[i];
     const auto limit = static_cast<std::int64_t>(block.bytes.size());
     if (start < 0 || size < 0 || start > limit || size > limit - start) {
       raise_out_of_range("offsets and lengths", i, block.bytes.size());
@@ -131,9 +155,7 @@ class RecordInputs {
       const auto number = static_cast<std::size_t>(which ? which->data()[i] : 0);
       if (number >= blocks.size()) throw nb::index_error("a record is not of any of the blocks");
       const auto row = static_cast<std::size_t>(rows.data()[i]);
-      if (row >= blocks[number].offsets.shape(0)) {
-        throw nb::index_error("a row lies outside its block");
-      }
+      if (row >= blocks[number].count()) throw nb::index_error("a row lies outside its block");
       add_record(blocks[number], row);
     }
   }
@@ -155,6 +177,7 @@ class RecordInputs {
 
   std::vector<Bytes> records_;
   std::vector<nb::object> owners_;
+  std::vector<Int64Input> numbers_;
   std::vector<std::unique_ptr<InputBytes>> exports_;
 };
 

@@ -91,16 +91,6 @@ bool is_finished(nb::handle value, const nb::tuple& types) {
   return FinishedCheck(types).is_finished(value.ptr());
 }
 
-std::size_t count_finished(const nb::list& values, const nb::tuple& types) {
-  FinishedCheck check(types);
-  Py_ssize_t count = 0;
-  while (count < PyList_Size(values.ptr()) &&
-         check.is_finished(PyList_GetItem(values.ptr(), count))) {
-    ++count;
-  }
-  return static_cast<std::size_t>(count);
-}
-
 // Makes elements of values. What needs no conversion stays as it is, dicts and tuples are gone
 // through, arrays on memory that others refer to become views that cannot be written to; the rest
 // is left to Python.
@@ -174,10 +164,6 @@ void bind_finish_batch(nb::module_& module) {
       "Whether a value consists of numpy's scalars, bytes, arrays of numbers that cannot be\n"
       "written to or are alone on their memory, instances of exactly these types, and dicts and\n"
       "tuples of such.");
-  module.def(
-      "count_finished", count_finished, nb::arg("values"), nb::arg("types"),
-      nb::sig("def count_finished(values: list[typing.Any], types: tuple[type, ...]) -> int"),
-      "How many values, from the first, are what is_finished asks for.");
   module.def(
       "element_maker", element_maker, nb::arg("types"), nb::arg("convert"), nb::arg("convert_part"),
       nb::sig("def element_maker(types: tuple[type, ...], "

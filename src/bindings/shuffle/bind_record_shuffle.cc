@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <deque>
 #include <memory>
 #include <mutex>
 #include <new>
@@ -16,6 +15,7 @@
 #include "bindings/arrays/arrays.h"
 #include "bindings/arrays/buffer.h"
 #include "bindings/arrays/convert.h"
+#include "bindings/arrays/pool.h"
 #include "bindings/bind.h"
 #include "bindings/errors.h"
 #include "bindings/frames/record_inputs.h"
@@ -28,15 +28,20 @@ namespace {
 
 constexpr std::int64_t kFrameBytes = 16;  // round a record: header and footer
 
+// Memory for copies of records, which serves again.
+RecordCells::OwnMemory pooled(std::size_t size_bytes) {
+  std::byte* const memory = pool_take(size_bytes);
+  if (memory == nullptr) throw std::bad_alloc();
+  return {memory, [size_bytes](std::byte* bytes) { pool_give(bytes, size_bytes); }};
+}
+
 // Python threads may share it: one at a time works on it.
 struct RecordShuffle {
-  RecordShuffle() : buffer(0, 0) {}
+  RecordShuffle() : buffer(0, 0), cells(pooled) {}
   ShuffleBuffer buffer;  // of rows that are numbers of cells; their chunk is always 0
   RecordCells cells;
-  std::deque<std::unique_ptr<RecordInputs>> runs;   // that cells refer to, the oldest first
   std::vector<std::int64_t> zeros, waiting, sizes;  // of records that are held and not yet added
-  std::size_t first_run = 0;
-  std::size_t next = 0;  // of those that are held
+  std::size_t next = 0;                             // of those that are held
   std::mutex lock;
 
   // Returns records that are held. Precondition: the lock is held. Throws if there are fewer.
@@ -46,38 +51,36 @@ struct RecordShuffle {
     return {std::span(zeros).subspan(at, count), std::span(waiting).subspan(at, count),
             std::span(sizes).subspan(at, count)};
   }
-  // Lets go of runs that no cell refers to. Precondition: the lock and the GIL are held.
-  void let_go() {
-    for (; first_run < cells.first_run(); ++first_run) runs.pop_front();
-  }
 };
 
 // Records that go out, without the GIL until arrays() are made.
 class Outgoing {
  public:
-  explicit Outgoing(std::size_t count)
-      : zeros_(count), cells_(count), numbers_(5 * count * sizeof(std::int64_t)) {}
+  // Has all memory that is needed, so that nothing is lost for want of some. Precondition: the lock
+  // of the cells is held.
+  Outgoing(std::size_t count, const RecordCells& cells)
+      : zeros_(count), cells_(count), numbers_(4 * count * sizeof(std::int64_t)) {
+    refs_.records.resize(count);
+    refs_.kept.reserve(std::min(count, cells.runs()));
+  }
   [[nodiscard]] DrawnRows rows() noexcept { return {zeros_, cells_}; }
 
-  // Returns the memory that the records are in now.
-  [[nodiscard]] Buffer take_from(RecordCells& cells) {
-    Buffer data(cells.measure(cells_));
-    cells.take(cells_, data.bytes(), column(0), column(1), {column(2), column(3), column(4)});
-    return data;
+  void take_from(RecordCells& cells) noexcept {
+    cells.take(cells_, refs_.records, {column(1), column(2), column(3)}, refs_.kept);
+    std::ranges::transform(refs_.records, column(0).begin(), [](const Bytes& record) {
+      return static_cast<std::int64_t>(record.size());
+    });
   }
 
-  // Returns data, offsets, lengths, files, numbers and frames. Precondition: take_from() returned
-  // the data.
-  [[nodiscard]] nb::tuple arrays(Buffer&& taken) {
+  // Returns the records, lengths, files, numbers and frames.
+  [[nodiscard]] nb::tuple arrays() {
     const ArrayMaker make;
     const std::size_t count = cells_.size();
-    const std::size_t size = taken.size();
-    const nb::object data = make.own(std::move(taken), ArrayType::kUint8, size);
     const nb::object memory = nb::cast(std::move(numbers_));
     const auto view = [&](std::size_t i) {
       return make.view(memory, ArrayType::kInt64, count, i * count * sizeof(std::int64_t));
     };
-    return nb::make_tuple(data, view(0), view(1), view(2), view(3), view(4));
+    return nb::make_tuple(nb::cast(std::move(refs_)), view(0), view(1), view(2), view(3));
   }
 
  private:
@@ -89,12 +92,13 @@ class Outgoing {
   std::vector<std::int64_t> zeros_;
   std::vector<std::int64_t> cells_;
   Buffer numbers_;
+  RecordRefs refs_;
 };
 
 void hold(RecordShuffle& self, nb::handle pieces, const Int64Input& files,
           const Int64Input& numbers, const Int64Input& frames, const Int64Input& elements,
           bool stay) {
-  auto inputs = std::make_unique<RecordInputs>(pieces);
+  const auto inputs = std::make_shared<const RecordInputs>(pieces);
   const std::span<const Bytes> records = inputs->records();
   const RecordPlaces<const std::int64_t> places{entries(files), entries(numbers), entries(frames)};
   check_same_size("records", records.size(), "files", places.files.size());
@@ -109,18 +113,14 @@ void hold(RecordShuffle& self, nb::handle pieces, const Int64Input& files,
     return static_cast<std::int64_t>(record.size()) + kFrameBytes;
   });
   self.zeros.assign(records.size(), 0);
-  if (stay) self.runs.push_back(std::move(inputs));  // first: cells never refer to what is gone
-  try {
+  {
     const nb::gil_scoped_release released;
-    self.cells.add(records, places, entries(elements), stay, cells);
-  } catch (const std::bad_alloc&) {
-    if (stay) self.runs.pop_back();
-    throw;
+    self.cells.add(records, places, entries(elements), stay ? inputs : nullptr, cells);
   }
   self.waiting = std::move(cells);
   self.sizes = std::move(sizes);
   self.next = 0;
-  self.let_go();
+  self.cells.let_go();
 }
 
 void append(RecordShuffle& self, std::size_t count) {
@@ -137,19 +137,19 @@ nb::tuple draw(RecordShuffle& self, std::size_t count, std::size_t window) {
   if ((!kAdds || window != ShuffleBuffer::kWhole) && !self.buffer.has(count, window)) {
     throw nb::value_error("there are not so many elements");
   }
-  Outgoing outgoing(count);
+  Outgoing outgoing(count, self.cells);
   const AddedRows added = kAdds ? self.take_waiting(count) : AddedRows{};
-  Buffer data = [&] {
+  {
     const nb::gil_scoped_release released;
     if constexpr (kAdds) {
       self.buffer.exchange(added, outgoing.rows(), window);
     } else {
       self.buffer.draw(outgoing.rows(), window);
     }
-    return outgoing.take_from(self.cells);
-  }();
-  self.let_go();
-  return outgoing.arrays(std::move(data));
+    outgoing.take_from(self.cells);
+  }
+  self.cells.let_go();
+  return outgoing.arrays();
 }
 
 std::tuple<Int64Array, Int64Array, Int64Array, Int64Array> places(RecordShuffle& self) {
@@ -171,10 +171,13 @@ std::tuple<Int64Array, Int64Array, Int64Array, Int64Array> places(RecordShuffle&
 }  // namespace
 
 void bind_record_shuffle(nb::module_& module) {
-  nb::class_<RecordShuffle>(module, "RecordShuffle",
-                            "Copies of records, given out in TensorFlow's order.")
+  nb::class_<RecordShuffle>(module, "RecordShuffle", "Records, given out in TensorFlow's order.")
       .def(nb::init<>())
-      .def("__len__", [](const RecordShuffle& self) { return self.buffer.size(); })
+      .def("__len__",
+           [](RecordShuffle& self) {
+             const PatientLock locked(self.lock);
+             return self.buffer.size();
+           })
       .def("hold", hold, nb::arg("pieces"), nb::arg("files"), nb::arg("numbers"), nb::arg("frames"),
            nb::arg("elements"), nb::arg("stay"),
            "Keep records, where each stands, and the number that it is known by. If they may stay\n"
@@ -182,16 +185,16 @@ void bind_record_shuffle(nb::module_& module) {
       .def("append", append, nb::arg("count"), "Add the next records that are held.")
       .def("draw", draw<false>, nb::arg("count"), nb::arg("window") = ShuffleBuffer::kWhole,
            nb::sig("def draw(self, count: int, window: int = 0) -> "
-                   "tuple[numpy.typing.NDArray[numpy.uint8], numpy.typing.NDArray[numpy.int64], "
+                   "tuple[RecordRefs, numpy.typing.NDArray[numpy.int64], "
                    "numpy.typing.NDArray[numpy.int64], numpy.typing.NDArray[numpy.int64], "
-                   "numpy.typing.NDArray[numpy.int64], numpy.typing.NDArray[numpy.int64]]"),
-           "Draw from the oldest `window` records (0: all). Return the memory that they are in,\n"
-           "their offsets and lengths there, and where they stand: files, numbers, frames.")
+                   "numpy.typing.NDArray[numpy.int64]]"),
+           "Draw from the oldest `window` records (0: all). Return them where they lie, their\n"
+           "lengths, and where they stand: files, numbers, frames.")
       .def("exchange", draw<true>, nb::arg("count"), nb::arg("window") = ShuffleBuffer::kWhole,
            nb::sig("def exchange(self, count: int, window: int = 0) -> "
-                   "tuple[numpy.typing.NDArray[numpy.uint8], numpy.typing.NDArray[numpy.int64], "
+                   "tuple[RecordRefs, numpy.typing.NDArray[numpy.int64], "
                    "numpy.typing.NDArray[numpy.int64], numpy.typing.NDArray[numpy.int64], "
-                   "numpy.typing.NDArray[numpy.int64], numpy.typing.NDArray[numpy.int64]]"),
+                   "numpy.typing.NDArray[numpy.int64]]"),
            "Add the next records that are held, and draw one after each; return what `draw` does.")
       .def("places", places, "Return of all records, in order: files, numbers, frames, elements.")
       .def(
@@ -202,10 +205,20 @@ void bind_record_shuffle(nb::module_& module) {
           },
           nb::arg("seed"), nb::arg("seed2"), nb::arg("drawn") = 0,
           "Begin another stream of random numbers, after its first `drawn`.")
-      .def_prop_ro("live_bytes", [](const RecordShuffle& self) { return self.buffer.live_bytes(); })
-      .def_prop_ro("held_bytes", [](const RecordShuffle& self) { return self.cells.held_bytes(); })
-      .def_prop_ro("copied_bytes",
-                   [](const RecordShuffle& self) { return self.cells.copied_bytes(); });
+      .def_prop_ro("live_bytes",
+                   [](RecordShuffle& self) {
+                     const PatientLock locked(self.lock);
+                     return self.buffer.live_bytes();
+                   })
+      .def_prop_ro("held_bytes",
+                   [](RecordShuffle& self) {
+                     const PatientLock locked(self.lock);
+                     return self.cells.held_bytes();
+                   })
+      .def_prop_ro("copied_bytes", [](RecordShuffle& self) {
+        const PatientLock locked(self.lock);
+        return self.cells.copied_bytes();
+      });
 }
 
 }  // namespace tfrkit

@@ -8,6 +8,17 @@
 #include "core/bytes/wire.h"
 
 namespace tfrkit {
+
+bool has_fast_pext() noexcept {
+#ifdef __x86_64__
+  __builtin_cpu_init();
+  // The first two Zens have the instruction, but take 18 cycles for it.
+  return __builtin_cpu_supports("bmi2") != 0 && __builtin_cpu_is("amdfam17h") == 0;
+#else
+  return false;
+#endif
+}
+
 namespace {
 
 struct Choice {
@@ -18,10 +29,7 @@ struct Choice {
 Choice choose() noexcept {
   Choice choice;
 #ifdef TFRKIT_HAVE_BMI2
-  __builtin_cpu_init();
-  // The first two Zens have the instruction that the variant is about, but take 18 cycles for it.
-  if (__builtin_cpu_supports("bmi2") != 0 && __builtin_cpu_supports("avx2") != 0 &&
-      __builtin_cpu_is("amdfam17h") == 0) {
+  if (has_fast_pext() && __builtin_cpu_supports("avx2") != 0) {
     choice.variants[choice.count++] = &kVarintBmi2;
   }
 #endif

@@ -14,6 +14,9 @@ namespace tfrkit {
 
 inline constexpr std::uint64_t kHighBits = 0x8080808080808080U;
 
+// Tells whether this processor has the instruction PEXT, and not a slow one.
+[[nodiscard]] bool has_fast_pext() noexcept;
+
 // Returns the varint in the low bytes of `word`, whose bits 7, 15, ... and those after the varint
 // are 0: the groups of 7 bits moved together.
 [[nodiscard]] inline std::uint64_t compress_groups(std::uint64_t word) noexcept {

@@ -18,6 +18,7 @@ constexpr std::size_t kSlack = 16;  // bytes after a pattern that may be loaded
 // The end of a record is copied to where loads may run over it.
 constexpr std::size_t kTailBytes = 192;
 constexpr std::size_t kTailPadding = 192;
+constexpr std::array<std::byte, kTailPadding> kZeros{};
 
 constexpr unsigned kMaxWrongGuesses = 4;  // then the rest of the record is looked up by key
 
@@ -56,13 +57,29 @@ inline bool matches(const EntryPattern& pattern, const std::byte* at,
   return pattern.size <= 16 || std::memcmp(at + 8, pattern.middle, pattern.size - 16) == 0;
 }
 
+// Returns the varint in the low `size` bytes of a word, whose high bits do not count.
+template <bool kPext>
+[[gnu::always_inline]] inline std::uint64_t compress_word(std::uint64_t word) noexcept {
+#ifdef __x86_64__
+  if constexpr (kPext) {
+    std::uint64_t value = 0;
+    // Not by its intrinsic, for which all of this file would have to be compiled again.
+    __asm__("pext %2, %1, %0" : "=r"(value) : "r"(word), "r"(~kHighBits));
+    return value;
+  }
+#endif
+  return compress_groups(word & ~kHighBits);
+}
+
 // Decodes the varint that fills `size` <= 8 bytes at `at` exactly. Precondition: 8 are readable.
-inline bool decode_whole(const std::byte* at, std::uint32_t size, std::int64_t& value) noexcept {
+template <bool kPext = false>
+[[gnu::always_inline]] inline bool decode_whole(const std::byte* at, std::uint32_t size,
+                                                std::int64_t& value) noexcept {
   const std::uint64_t word = load_le<std::uint64_t>(at) << (64 - 8 * size);
   // All bytes but the last have the high bit.
   constexpr std::uint64_t kAllButLast = kHighBits >> 8;
   if ((word & kHighBits) != ((kHighBits << (64 - 8 * size)) & kAllButLast)) return false;
-  value = static_cast<std::int64_t>(compress_groups((word & ~kHighBits) >> (64 - 8 * size)));
+  value = static_cast<std::int64_t>(compress_word<kPext>(word >> (64 - 8 * size)));
   return true;
 }
 
@@ -95,13 +112,14 @@ class FastRecord {
     const std::size_t rest = left();
     if (rest > kTailBytes || size > kTailPadding) return false;
     if (rest != 0) std::memmove(tail_.data(), at_, rest);
-    std::memset(tail_.data() + rest, 0, kTailPadding);
+    std::memcpy(tail_.data() + rest, kZeros.data(), kTailPadding);  // memset is a slow loop here
     at_ = tail_.data();
     end_ = at_ + rest;
     readable_end_ = end_ + kTailPadding;
     return true;
   }
 
+  template <bool kPext>
   std::size_t take_in_order() noexcept;
   void mark_steps(std::size_t count) noexcept;
   // Takes the entry at the current position if it fits `pattern`.
@@ -200,6 +218,7 @@ inline bool FastRecord::take(const EntryPattern& pattern) noexcept {
 
 // Takes entries as long as they come in the expected order; returns how many. The position is kept
 // in registers here: through members it is 1.3 x slower, since any store might change them.
+template <bool kPext>
 std::size_t FastRecord::take_in_order() noexcept {
   const std::span<const EntryStep> steps(order_.steps);
   const ExampleColumn* const columns = batch_.columns.data();
@@ -225,7 +244,7 @@ std::size_t FastRecord::take_in_order() noexcept {
     if (pattern.form == EntryForm::kOneFloat) {
       std::memcpy(columns[pattern.slot].floats + row, payload, sizeof(float));
     } else if (pattern.form == EntryForm::kOneInt64 && last <= 8) {
-      if (!decode_whole(payload, last, columns[pattern.slot].int64s[row])) break;
+      if (!decode_whole<kPext>(payload, last, columns[pattern.slot].int64s[row])) break;
     } else if (pattern.form != EntryForm::kOther && !place(pattern, payload, last)) {
       break;
     }
@@ -235,8 +254,10 @@ std::size_t FastRecord::take_in_order() noexcept {
   return done;
 }
 
+const bool kHasFastPext = has_fast_pext();
+
 bool FastRecord::parse() {
-  const std::size_t done = take_in_order();
+  const std::size_t done = kHasFastPext ? take_in_order<true>() : take_in_order<false>();
   if (done == order_.steps.size() && at_ == end_ && done != 0) [[likely]] {
     order_.misses = 0;
     for (const std::uint32_t slot : order_.missing) {

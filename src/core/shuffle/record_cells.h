@@ -1,10 +1,9 @@
-// Records in memory of their own, to be returned one by one in any order.
+// Records in memory that is kept for them, to be returned one by one in any order.
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
-#include <deque>
+#include <list>
 #include <memory>
 #include <span>
 #include <vector>
@@ -22,102 +21,96 @@ struct RecordPlaces {
   std::span<T> frames;
 };
 
-// Records, each in a cell. Those of a run that came together stay where they are, in memory that
-// the caller keeps, until too much of it is of records that are gone; then the survivors of the
-// oldest run are copied. Memory of copies that becomes free serves records of about the same size
-// again. When too much lies idle, all copies move together into new memory. So at most 1.5 times
-// the bytes of the records are held, and three megabytes; sizes of copies are rounded up to 16
-// bytes, larger ones by an eighth at most.
+// Records, each in a cell. Those of a run that came together stay where they are until too much
+// memory is of records that are gone; then the survivors of the oldest runs are copied, to runs of
+// their own. At most 1.5 times the bytes of the records are held, and two megabytes.
 //
 // Not for use by two threads at once.
 class RecordCells {
  public:
-  RecordCells() = default;
-  RecordCells(const RecordCells&) = delete;
-  RecordCells(RecordCells&&) = delete;
-  RecordCells& operator=(const RecordCells&) = delete;
-  RecordCells& operator=(RecordCells&&) = delete;
-  ~RecordCells();
+  using Memory = std::shared_ptr<const void>;
+  using OwnMemory = std::shared_ptr<std::byte[]>;
 
-  // Bytes of memory for records, in use or idle, the caller's included.
-  [[nodiscard]] std::size_t held_bytes() const noexcept {
-    return slab_bytes() + large_bytes_ + run_bytes_;
-  }
-  // Bytes of all records that were copied so far, into cells and out of them.
+  // `allocate` returns that many bytes for copies, or throws std::bad_alloc.
+  explicit RecordCells(OwnMemory (*allocate)(std::size_t size_bytes)) noexcept
+      : allocate_(allocate) {}
+
+  // Bytes of memory for records, in use or not.
+  [[nodiscard]] std::size_t held_bytes() const noexcept { return run_bytes_; }
+  // Bytes of all records that were copied so far.
   [[nodiscard]] std::size_t copied_bytes() const noexcept { return copied_bytes_; }
-  // The first run that is still referred to. Runs count from 0, as they came.
-  [[nodiscard]] std::size_t first_run() const noexcept { return first_run_; }
+  // Runs of which there are records.
+  [[nodiscard]] std::size_t runs() const noexcept { return runs_.size(); }
   // One more than the highest number of a cell so far.
   [[nodiscard]] std::size_t count() const noexcept { return cells_.size(); }
 
   // Adds a run of records to cells, whose numbers are written. `elements` are numbers that the
-  // caller knows the records by. If `stay`, the caller keeps the memory of the records as it is
-  // until first_run() is beyond this run; else they are copied, and it is no run. Precondition: all
-  // spans have one size. Throws std::bad_alloc, and has changed nothing then.
+  // caller knows the records by. `memory` keeps the records where they are; without any they are
+  // copied. Precondition: all spans have one size. Throws std::bad_alloc, and has changed nothing
+  // then.
   void add(std::span<const Bytes> records, const RecordPlaces<const std::int64_t>& places,
-           std::span<const std::int64_t> elements, bool stay, std::span<std::int64_t> cells);
+           std::span<const std::int64_t> elements, Memory memory, std::span<std::int64_t> cells);
 
-  // Returns the bytes of the records in these cells. Precondition here and below: they are numbers
-  // that add() returned, each once, and that were not taken yet.
-  [[nodiscard]] std::size_t measure(std::span<const std::int64_t> cells) const noexcept;
+  // Empties cells, and adds to `kept` what keeps their records where they are, each once.
+  // Preconditions: they are numbers that add() returned, each once, and that were not taken yet;
+  // the targets have as many entries; `kept` has room for as many more, or for runs() more.
+  void take(std::span<const std::int64_t> cells, std::span<Bytes> records,
+            const RecordPlaces<std::int64_t>& places, std::vector<Memory>& kept) noexcept;
 
-  // Copies records out, one after another, and empties their cells. Preconditions: `data` has as
-  // many bytes as measure() says, the other targets as many entries as there are cells.
-  void take(std::span<const std::int64_t> cells, std::span<std::byte> data,
-            std::span<std::int64_t> offsets, std::span<std::int64_t> lengths,
-            const RecordPlaces<std::int64_t>& places) noexcept;
+  // Lets go of memory of which no record is left. Until then it is kept, since the owner may want
+  // it to go at a certain moment only.
+  void let_go() noexcept { gone_.clear(); }
 
   // Writes where the records in these cells stand, and the caller's numbers.
   void locate(std::span<const std::int64_t> cells, const RecordPlaces<std::int64_t>& places,
               std::span<std::int64_t> elements) const noexcept;
 
  private:
-  struct Cell {
-    const std::byte* data;
-    std::byte* own;  // the same if it is a copy, else null
-    std::size_t size_bytes;
+  struct Run {
+    Memory memory;
+    std::size_t size_bytes = 0;
+    std::size_t live_bytes = 0;
+    std::vector<std::int64_t> cells;
+    std::uint64_t taken = 0;  // the last call of take() that had a record of it
+
+    // Tells whether little would be gained by copying its survivors. Where too much is held, there
+    // is a run of which that is not true.
+    [[nodiscard]] bool is_full() const noexcept { return live_bytes > size_bytes - size_bytes / 4; }
+  };
+  using Runs = std::list<Run>;
+  struct alignas(64) Cell {
+    Bytes record;
     std::int64_t number;
     std::int64_t frame;
     std::int64_t file;
     std::int64_t element;
-    std::size_t run;
+    Run* run;  // null if the record is empty, or was taken
   };
-  struct Run {
-    std::size_t size_bytes;
-    std::size_t live_bytes;
-    std::vector<std::int64_t> cells;
-  };
-  using Slab = std::unique_ptr<std::byte[]>;
-  // Sizes are rounded up to one of these many; the first stands for all that are larger, and have
-  // memory that is theirs alone.
-  static constexpr std::size_t kClasses = 129;
-  static constexpr std::size_t kSlabBytes = std::size_t{1} << 20;
 
-  [[nodiscard]] static std::size_t class_of(std::size_t size_bytes) noexcept;
-  [[nodiscard]] static std::size_t room_of(std::size_t kind) noexcept;
-  [[nodiscard]] std::size_t slab_bytes() const noexcept { return slabs_.size() * kSlabBytes; }
-  [[nodiscard]] std::byte* get(std::size_t size_bytes);
-  [[nodiscard]] std::byte* carve(std::size_t room);
-  void give_back(std::byte* data, std::size_t size_bytes) noexcept;
+  [[nodiscard]] Cell& cell(std::int64_t number) noexcept {
+    return cells_[static_cast<std::size_t>(number)];
+  }
+  [[nodiscard]] const Cell& cell(std::int64_t number) const noexcept {
+    return cells_[static_cast<std::size_t>(number)];
+  }
   void reserve(std::size_t count);
-  void copy_in(Cell& cell);
-  void clear(std::int64_t number) noexcept;
+  void fetch_cells(std::span<const std::int64_t> cells, std::size_t i) const noexcept;
   void leave_runs() noexcept;
-  void trim() noexcept;
-  void fetch_ahead(std::span<const std::int64_t> cells, std::size_t i) const noexcept;
+  void leave_first();
+  void drop_first() noexcept;
+  [[nodiscard]] std::byte* room_for(std::size_t size_bytes);
 
+  OwnMemory (*allocate_)(std::size_t);
   std::vector<Cell> cells_;
   std::vector<std::int64_t> empty_;  // numbers of cells without a record
-  std::vector<Slab> slabs_;
-  std::size_t left_ = 0;  // bytes at the end of the last slab that were never used
-  std::array<std::vector<std::byte*>, kClasses> idle_;
-  std::size_t used_bytes_ = 0;   // of cells in slabs
-  std::size_t large_bytes_ = 0;  // of cells that are not
-  std::deque<Run> runs_;
-  std::size_t first_run_ = 0;
-  std::size_t run_bytes_ = 0;       // of all records that runs_ had,
-  std::size_t run_live_bytes_ = 0;  // and still have
+  Runs runs_;                        // the oldest first
+  Runs gone_;
+  Run* copies_ = nullptr;       // the run that survivors of others are copied to,
+  std::span<std::byte> room_;   // and what is left of its memory
+  std::size_t run_bytes_ = 0;   // of all records that runs_ had,
+  std::size_t live_bytes_ = 0;  // and still have
   std::size_t copied_bytes_ = 0;
+  std::uint64_t takes_ = 0;
 };
 
 }  // namespace tfrkit

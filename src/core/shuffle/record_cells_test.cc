@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <memory>
 #include <numeric>
+#include <utility>
 #include <vector>
 
 #include "core/bytes/check.h"
@@ -21,46 +23,50 @@ std::vector<std::byte> make_record(std::size_t size, std::size_t number) {
   return record;
 }
 
-Numbers add(RecordCells& cells, const std::vector<std::vector<std::byte>>& records,
-            std::int64_t first, bool stay = false) {
+RecordCells::OwnMemory allocate(std::size_t size) {
+  return RecordCells::OwnMemory(new std::byte[size]);
+}
+
+using Records = std::vector<std::vector<std::byte>>;
+
+// Adds records, which are copied, or if they are kept stay where they are.
+Numbers add(RecordCells& cells, const Records& records, std::int64_t first,
+            RecordCells::Memory kept = nullptr) {
   const std::vector<Bytes> views(records.begin(), records.end());
   Numbers numbers(records.size());
   std::iota(numbers.begin(), numbers.end(), first);
   Numbers files(records.size(), first % 3);
   Numbers frames(records.size(), first * 100);
   Numbers found(records.size());
-  cells.add(views, {files, numbers, frames}, numbers, stay, found);
+  cells.add(views, {files, numbers, frames}, numbers, std::move(kept), found);
   return found;
 }
 
 struct Taken {
-  std::vector<std::byte> data;
-  Numbers offsets, lengths, files, numbers, frames;
+  std::vector<Bytes> records;
+  Numbers files, numbers, frames;
+  std::vector<RecordCells::Memory> kept;
 };
 
 Taken take(RecordCells& cells, const Numbers& chosen) {
   Taken taken;
-  taken.data.resize(cells.measure(chosen));
-  for (Numbers* column :
-       {&taken.offsets, &taken.lengths, &taken.files, &taken.numbers, &taken.frames}) {
+  taken.records.resize(chosen.size());
+  for (Numbers* column : {&taken.files, &taken.numbers, &taken.frames}) {
     column->resize(chosen.size());
   }
-  cells.take(chosen, taken.data, taken.offsets, taken.lengths,
-             {taken.files, taken.numbers, taken.frames});
+  taken.kept.reserve(cells.runs());
+  cells.take(chosen, taken.records, {taken.files, taken.numbers, taken.frames}, taken.kept);
+  cells.let_go();
   return taken;
 }
 
 void check_record(const Taken& taken, std::size_t i, const std::vector<std::byte>& expected) {
-  CHECK_EQ(static_cast<std::size_t>(taken.lengths[i]), expected.size());
-  const auto found = Bytes(taken.data)
-                         .subspan(static_cast<std::size_t>(taken.offsets[i]),
-                                  static_cast<std::size_t>(taken.lengths[i]));
-  CHECK(std::ranges::equal(found, expected));
+  CHECK(std::ranges::equal(taken.records[i], expected));
 }
 
 TEST(records_of_every_size_come_back) {
-  RecordCells cells;
-  std::vector<std::vector<std::byte>> records;
+  RecordCells cells(allocate);
+  Records records;
   std::size_t total = 0;
   for (const std::size_t size :
        {0U,    1U,    15U,   16U,   17U,    511U,   512U,     513U,     4095U,    4096U,   4097U,
@@ -69,8 +75,7 @@ TEST(records_of_every_size_come_back) {
     total += size;
   }
   const Numbers found = add(cells, records, 5);
-  CHECK(cells.held_bytes() >= total);
-  CHECK(cells.held_bytes() <= total + total / 8 + (2U << 20U));
+  CHECK_EQ(cells.held_bytes(), total);
   const Numbers reversed(found.rbegin(), found.rend());
   const Taken taken = take(cells, reversed);
   for (std::size_t i = 0; i < records.size(); ++i) {
@@ -82,17 +87,17 @@ TEST(records_of_every_size_come_back) {
 }
 
 TEST(memory_serves_again_and_goes_back) {
-  RecordCells cells;
+  RecordCells cells(allocate);
   const std::size_t size = 700;
   const std::size_t count = 10'000;
-  std::vector<std::vector<std::byte>> records;
+  Records records;
   records.reserve(count);
   for (std::size_t i = 0; i < count; ++i) records.push_back(make_record(size, i));
   Numbers held = add(cells, records, 0);
   const std::size_t full = cells.held_bytes();
   for (std::size_t turn = 0; turn < 50; ++turn) {
     const Numbers some(held.begin(), held.begin() + 100);
-    const std::vector<std::vector<std::byte>> more(100, make_record(size - turn % 40, turn));
+    const Records more(100, make_record(size - turn % 40, turn));
     const Numbers added = add(cells, more, 0);
     (void)take(cells, some);
     held.erase(held.begin(), held.begin() + 100);
@@ -109,39 +114,76 @@ TEST(memory_serves_again_and_goes_back) {
   }
 }
 
-TEST(records_that_stay_are_copied_when_most_of_their_run_is_gone) {
-  RecordCells cells;
-  std::vector<std::vector<std::vector<std::byte>>> runs;
+TEST(records_stay_until_most_of_their_run_is_gone_and_are_moved_then) {
+  RecordCells cells(allocate);
+  std::vector<std::weak_ptr<const void>> runs;
   std::vector<Numbers> numbers;
+  const std::size_t count = 1000;
+  const auto made = [](std::size_t run, std::size_t i) {
+    return make_record(600 + i % 3, i + run);
+  };
   for (std::size_t run = 0; run < 40; ++run) {
-    runs.emplace_back();
-    for (std::size_t i = 0; i < 1000; ++i) runs[run].push_back(make_record(600 + i % 3, i + run));
-    numbers.push_back(add(cells, runs[run], static_cast<std::int64_t>(run), true));
-    // Nine tenths of the run before are drawn, and all of those of an older one that were left.
+    auto records = std::make_shared<Records>();
+    for (std::size_t i = 0; i < count; ++i) records->push_back(made(run, i));
+    runs.emplace_back(records);
+    const Records& stay = *records;
+    numbers.push_back(add(cells, stay, static_cast<std::int64_t>(run), std::move(records)));
     if (run == 0) continue;
-    const std::size_t before = cells.copied_bytes();
+    // Nine tenths of the run before are taken.
     const Numbers some(numbers[run - 1].begin(), numbers[run - 1].begin() + 900);
     const Taken taken = take(cells, some);
-    for (std::size_t i = 0; i < some.size(); ++i) check_record(taken, i, runs[run - 1][i]);
-    CHECK(cells.copied_bytes() >= before + taken.data.size());
-    CHECK(cells.first_run() <= run);
-    for (std::size_t gone = 0; gone < cells.first_run(); ++gone) runs[gone].assign(1000, {});
-    CHECK(cells.held_bytes() <= (run * 100 + 1000) * 700 * 3 / 2 + (4U << 20U));
+    for (std::size_t i = 0; i < some.size(); ++i) check_record(taken, i, made(run - 1, i));
+    CHECK(cells.held_bytes() <= (run * 100 + count) * 603 * 3 / 2 + (1U << 20U));
   }
-  CHECK(cells.first_run() > 20);
+  CHECK(cells.runs() <= 20);
+  CHECK(std::ranges::count_if(runs, [](const auto& run) { return run.expired(); }) > 30);
+  CHECK(cells.copied_bytes() < std::size_t{40} * 100 * 603 * 2);
   for (std::size_t run = 0; run < 39; ++run) {
-    const Numbers rest(numbers[run].begin() + 900, numbers[run].end());
-    const Taken taken = take(cells, rest);
-    for (std::size_t i = 0; i < rest.size(); ++i) {
-      check_record(taken, i, make_record(600 + (900 + i) % 3, 900 + i + run));
+    const Taken taken = take(cells, {numbers[run].begin() + 900, numbers[run].end()});
+    for (std::size_t i = 0; i < taken.records.size(); ++i) {
+      check_record(taken, i, made(run, 900 + i));
     }
   }
   (void)take(cells, numbers[39]);
-  CHECK_EQ(cells.first_run(), 40U);
+  CHECK_EQ(cells.held_bytes(), 0U);
+  CHECK_EQ(cells.runs(), 0U);
+}
+
+TEST(what_was_taken_keeps_its_memory) {
+  RecordCells cells(allocate);
+  auto records = std::make_shared<Records>(Records{make_record(5, 1), {}, make_record(7, 2)});
+  const std::weak_ptr<const void> alive = records;
+  const Records& stay = *records;
+  const Numbers found = add(cells, stay, 0, std::move(records));
+  Taken first = take(cells, {found[0], found[1]});
+  CHECK_EQ(first.kept.size(), 1U);
+  Taken second = take(cells, {found[2]});
+  CHECK_EQ(cells.runs(), 0U);
+  first = {};
+  CHECK(!alive.expired());
+  check_record(second, 0, make_record(7, 2));
+  second = {};
+  CHECK(alive.expired());
+}
+
+TEST(runs_of_which_nothing_is_gone_are_not_copied) {
+  RecordCells cells(allocate);
+  auto old = std::make_shared<Records>(100, make_record(10'000, 1));
+  const Records& stay = *old;
+  const Numbers first = add(cells, stay, 0, std::move(old));
+  for (std::size_t turn = 0; turn < 20; ++turn) {
+    auto records = std::make_shared<Records>(300, make_record(10'000, 2));
+    const Records& all = *records;
+    const Numbers found = add(cells, all, 0, std::move(records));
+    (void)take(cells, {found.begin() + 1, found.end()});
+    CHECK(cells.held_bytes() <= (101 + turn) * 15'000 + (1U << 20U));
+  }
+  CHECK(cells.copied_bytes() < std::size_t{40} * 10'000);
+  CHECK_EQ(take(cells, first).records.size(), 100U);
 }
 
 TEST(places_of_records_are_told) {
-  RecordCells cells;
+  RecordCells cells(allocate);
   const Numbers first = add(cells, {make_record(3, 0), make_record(4, 1)}, 7);
   const Numbers second = add(cells, {make_record(5, 2)}, 11);
   const Numbers asked{second[0], first[1], first[0]};
