@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 import threading
@@ -9,7 +10,15 @@ import weakref
 
 import pytest
 
-from tfrkit.threads import ThreadPool, default_threads, in_threads, spawn, spawn_all, thread_pool
+from tfrkit.threads import (
+    ThreadPool,
+    default_threads,
+    in_threads,
+    spawn,
+    spawn_all,
+    thread_pool,
+    uninterrupted,
+)
 
 
 @pytest.mark.skipif(not hasattr(os, "sched_getaffinity"), reason="there is no affinity on this system")
@@ -228,3 +237,20 @@ def test_spawn_all_returns_results_in_order_and_raises_the_first_failure():
 
     with pytest.raises(ValueError, match=r"^3$"):
         spawn_all(fail, list(range(100)), 4)
+
+
+def test_uninterrupted_work_ends_before_the_interruption_is_raised():
+    ended = []
+
+    def work(number):
+        os.kill(os.getpid(), signal.SIGINT)  # reaches the main thread, which waits
+        time.sleep(0.2)
+        ended.append(number)
+        return number
+
+    with pytest.raises(KeyboardInterrupt):
+        uninterrupted(work, 3)
+    assert ended == [3]
+    assert uninterrupted(abs, -4) == 4
+    with pytest.raises(ZeroDivisionError):
+        uninterrupted(divmod, 1, 0)

@@ -19,6 +19,9 @@ _EXTRAS: dict[str, tuple[str, str]] = {
     "duckdb": ("duckdb", "sql"),
     "fsspec": ("fsspec", "remote"),
     "google.auth": ("google-auth", ""),
+    "grain": ("grain", "grain"),
+    "jax": ("jax", "jax"),
+    "keras": ("keras", "keras"),
     "ml_dtypes": ("ml_dtypes", "bfloat16"),
     "obstore": ("obstore", "remote"),
     "obstore.auth.boto3": ("obstore", "remote"),
@@ -40,6 +43,8 @@ _EXTRAS: dict[str, tuple[str, str]] = {
     "re2": ("google-re2", "regex"),
     "simplejpeg": ("simplejpeg", "images"),
     "torch": ("torch", "torch"),
+    "torch.distributed": ("torch", "torch"),
+    "torch.utils.data": ("torch", "torch"),
     "zstandard": ("zstandard", "zstd"),
 }
 

@@ -11,6 +11,7 @@ is blocked in a user's function must not be waited for. Which is which can be se
 from __future__ import annotations
 
 import atexit
+import itertools
 import os
 import sys
 import threading
@@ -22,7 +23,16 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final, ParamSpec, TypeVar
 
-__all__ = ["ThreadPool", "default_threads", "exiting", "in_threads", "spawn", "spawn_all", "thread_pool"]
+__all__ = [
+    "ThreadPool",
+    "default_threads",
+    "exiting",
+    "in_threads",
+    "spawn",
+    "spawn_all",
+    "thread_pool",
+    "uninterrupted",
+]
 
 _P = ParamSpec("_P")
 _T = TypeVar("_T")
@@ -100,8 +110,8 @@ class ThreadPool:
     def _begin(self) -> bool:
         """Begin a thread; if there can be no more, see whether another will take the task."""
         thread = threading.Thread(target=self._work, name="tfrkit", daemon=True)
-        self._threads.add(thread)
         try:
+            self._threads.add(thread)
             thread.start()
         except RuntimeError:  # the system gives no more threads
             self._threads.discard(thread)
@@ -183,6 +193,43 @@ def spawn(function: Callable[_P, _T], /, *args: _P.args, **kwargs: _P.kwargs) ->
     32
     """
     return _here()[1].submit(function, *args, **kwargs)
+
+
+def uninterrupted(function: Callable[_P, _T], /, *args: _P.args, **kwargs: _P.kwargs) -> _T:
+    """Run a short function in another thread, to its end: interruptions (Ctrl-C) are raised afterwards.
+
+    >>> uninterrupted(pow, 2, 5)
+    32
+    """
+    turns = itertools.count()
+    ended = threading.Lock()
+    ended.acquire()
+    found: list[tuple[_T | None, BaseException | None]] = []
+
+    def work() -> None:
+        if next(turns):  # an interruption came when it was handed in already
+            return
+        try:
+            found.append((function(*args, **kwargs), None))
+        except BaseException as error:  # noqa: BLE001  # it belongs to the caller
+            found.append((None, error))
+        ended.release()
+
+    handed_in, interruption = False, None
+    while not found:
+        try:
+            if not handed_in:
+                spawn(work)
+                handed_in = True
+            ended.acquire()
+        except BaseException as error:  # noqa: BLE001  # raised below
+            interruption = error
+    result, failure = found.pop()
+    if interruption is not None:
+        raise interruption from failure
+    if failure is not None:
+        raise failure
+    return result  # type: ignore[return-value]  # without a failure there is one
 
 
 def spawn_all(function: Callable[[Any], _T], items: Sequence[Any], limit: int) -> list[_T]:

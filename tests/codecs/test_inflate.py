@@ -3,6 +3,7 @@ from __future__ import annotations
 import gzip
 import io
 import lzma
+import os
 import random
 import zlib
 
@@ -10,6 +11,7 @@ import pytest
 import zstandard
 
 from tests.records.support.made import contain, flip, put
+from tfrkit.codecs import inflate
 from tfrkit.codecs.codec import CHUNK_BYTES, Decoder
 from tfrkit.codecs.inflate import inflate_raw, zlib_text
 from tfrkit.codecs.table import open_decoder
@@ -53,6 +55,14 @@ def test_empty_stream(kind, tmp_path):
 def test_streams_one_after_another_are_one(kind, tmp_path):
     data = b"".join(contain(part, kind) for part in (b"one", b"", b"two", STREAM[:100_000], b"three"))
     assert read_all(str(put(tmp_path / "a", data)), kind) == b"onetwo" + STREAM[:100_000] + b"three"
+
+
+@pytest.mark.parametrize("kind", ["GZIP", "ZLIB"])
+def test_output_that_is_left_when_all_input_is_taken_comes_back(kind, tmp_path):
+    # isal takes the last bytes of a file before it has given what they stand for.
+    for size in range(118_000, 132_000, 1_500):
+        stream = b"".join(b"%04d" % (number // 100) for number in range(size // 4))
+        assert read_all(str(put(tmp_path / "a", contain(stream, kind))), kind) == stream
 
 
 def test_xz_padding_between_streams_is_passed_over(tmp_path):
@@ -226,3 +236,29 @@ def test_zlib_text_is_tensorflows():
         zlib_text(zlib.error("Error -5 while compressing data"), "deflate")
         == "deflate() failed with error -5"
     )
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "size"),
+    [
+        ("PATH", "", 256 << 10),
+        ("MALLOC_MMAP_THRESHOLD_", "131072", 120 << 10),
+        ("GLIBC_TUNABLES", "glibc.malloc.mmap_threshold=131072", 120 << 10),
+        ("GLIBC_TUNABLES", "glibc.rtld.optional_static_tls=512", 256 << 10),
+    ],
+)
+def test_pieces_are_large_where_malloc_keeps_them_on_its_heap(name, value, size, monkeypatch):
+    monkeypatch.delenv("GLIBC_TUNABLES", raising=False)
+    for other in [each for each in os.environ if each.startswith("MALLOC_")]:
+        monkeypatch.delenv(other)
+    monkeypatch.setenv(name, value)
+    monkeypatch.setattr(os, "confstr", lambda _: "glibc 2.36", raising=False)
+    assert inflate._out_bytes.__wrapped__() == size
+
+
+def test_pieces_are_small_with_other_c_libraries(monkeypatch):
+    def refuse(_: str) -> None:
+        raise OSError(22, "Invalid argument")
+
+    monkeypatch.setattr(os, "confstr", refuse, raising=False)
+    assert inflate._out_bytes.__wrapped__() == 120 << 10

@@ -22,6 +22,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import tfrkit
+from tfrkit.records.access.zones import build_zones
 
 QUERIES = int(os.environ.get("TFRKIT_QUERIES", "240"))
 TABLES = 6
@@ -154,8 +155,8 @@ def make_condition(rng: random.Random, columns: tuple[str, ...], depth: int = 3)
     return Join(word, parts)
 
 
-def make_record(rng: random.Random, number: int, sequences: bool) -> bytes:
-    features: dict[str, Any] = {"id": number}
+def make_features(rng: random.Random) -> dict[str, Any]:
+    features: dict[str, Any] = {}
     if rng.random() < 0.8:
         features["i"] = rng.choice(VALUES["i"])
     if rng.random() < 0.8:
@@ -166,6 +167,10 @@ def make_record(rng: random.Random, number: int, sequences: bool) -> bytes:
         features["s"] = rng.choice(VALUES["s"])
     if rng.random() < 0.8:
         features["l"] = np.array(rng.choices(VALUES["l"], k=rng.randint(0, 3)), np.int64)
+    return features
+
+
+def make_record(rng: random.Random, features: dict[str, Any], sequences: bool) -> bytes:
     if not sequences:
         return tfrkit.make_example(features).SerializeToString()
     steps = {"w": [[rng.choice(VALUES["s"])] * rng.randint(0, 2) for _ in range(rng.randint(0, 3))]}
@@ -173,8 +178,14 @@ def make_record(rng: random.Random, number: int, sequences: bool) -> bytes:
 
 
 def make_table(folder: Any, seed: int) -> tuple[str, str]:
-    """Write records, all columns of which are there, and export them; half of the tables are of SequenceExamples."""
+    """Write records, all columns of which are there, and export them; half of the tables are of SequenceExamples.
+
+    Half of them are sorted and have zones, by which scans leave out runs of records, or take all of a run.
+    """
     rng = random.Random(seed)
+    rows = [make_features(rng) for _ in range(1, rng.randint(2, 120))]
+    if has_zones := seed >= TABLES // 2:
+        rows.sort(key=lambda row: (row.get("i", 0), row.get("s", "")))
     path = str(folder / f"{seed}.tfrecord")
     whole = {"id": 0, "i": 1, "f": 0.5, "b": b"\xff", "s": "字", "l": [1, 2]}
     first = (
@@ -185,8 +196,10 @@ def make_table(folder: Any, seed: int) -> tuple[str, str]:
     with tfrkit.TFRecordWriter(path) as writer:
         writer.write(first.SerializeToString())
         writer.write_many(
-            [make_record(rng, number, bool(seed % 2)) for number in range(1, rng.randint(2, 120))]
+            [make_record(rng, {"id": number, **row}, bool(seed % 2)) for number, row in enumerate(rows, 1)]
         )
+    if has_zones:
+        build_zones(path, save=True)
     out = str(folder / f"{seed}.parquet")
     tfrkit.build.export(path, out)
     return path, out
@@ -211,7 +224,10 @@ def shown(table: Any) -> list[str]:
 @pytest.fixture(scope="module")
 def tables(tmp_path_factory):
     folder = tmp_path_factory.mktemp("queries")
-    return [make_table(folder, seed) for seed in range(TABLES)]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("tfrkit.records.access.zone_maker.RUN_RECORDS", 5)
+        patch.setattr("tfrkit.records.access.zone_maker.RUN_BYTES", 1)
+        return [make_table(folder, seed) for seed in range(TABLES)]
 
 
 def cases(columns: tuple[str, ...], tables: list[tuple[str, str]], salt: int):

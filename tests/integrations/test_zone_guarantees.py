@@ -12,6 +12,7 @@ import pytest
 import tfrkit as tfr
 from tests.records.support.examples import example
 from tfrkit.integrations import zone_guarantees
+from tfrkit.records.access.zones import build_zones
 
 FIELDS = {"at": [0, 5, 57, 99, 150, 199], "f": [0.0, 0.5, 7.25, 99.5], "w": [b"", b"00042", b"00150", b"z"]}
 
@@ -93,6 +94,26 @@ def test_a_narrow_filter_reads_one_run(shard, monkeypatch):
         names = [column for column in scan.columns if column.name in str(wanted)]
         found = zone_guarantees.runs_of_expression(wanted, names, scan.schema, zones)
         assert np.count_nonzero(found) == runs, wanted
+
+
+@pytest.mark.parametrize("value", [1e30, 0.1, 1e39, -1e39, 1e-46, 3.4028235e38])
+def test_literals_that_are_rounded_to_a_bound_match_it(value, tmp_path, monkeypatch):
+    monkeypatch.setattr("tfrkit.records.access.zone_maker.RUN_RECORDS", 1)
+    monkeypatch.setattr("tfrkit.records.access.zone_maker.RUN_BYTES", 1)
+    with np.errstate(over="ignore"):
+        stored = np.float32(value)
+    path = tmp_path / "a.tfrecord"
+    with tfr.TFRecordWriter(path) as writer:
+        for f in (stored, np.float32(7), np.float32(8), np.float32(9)):
+            writer.write(example(f=f))
+    filters = [
+        pc.field("f").isin([value]),
+        pc.field("f") == value,
+        pc.field("f") == pa.scalar(value, pa.float32()),
+    ]
+    without = [tfr.scan(path).dataset().to_table(filter=each) for each in filters]
+    build_zones(path, save=True)
+    assert [tfr.scan(path).dataset().to_table(filter=each) for each in filters] == without
 
 
 def test_bounds_of_text_that_end_inside_a_character_leave_out_what_cannot_match(tmp_path, monkeypatch):

@@ -54,7 +54,7 @@ def test_what_protocols_ask_for_is_absent():
     assert not hasattr(dataset, "numpy")
     assert not hasattr(dataset, "__array__")
     assert getattr(dataset, "shape", None) is None
-    assert np.asarray(dataset, object).shape == ()
+    assert np.asarray(dataset, object).shape == (3,)  # a sequence, as its elements have numbers
     for copied in (copy.copy(dataset), copy.deepcopy(dataset), pickle.loads(pickle.dumps(dataset))):
         assert list(copied) == [0, 1, 2]
     bare = tfr.Dataset.__new__(tfr.Dataset)  # as `pickle` makes it, before it has any attribute

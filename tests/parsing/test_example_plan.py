@@ -132,6 +132,43 @@ def test_large_batches_are_the_same_on_any_number_of_threads(threads):
     check_columns(columns, 20_000)
 
 
+# Room for lists is made by those of the first 256 kB: it may be too little, too much, or none.
+@pytest.mark.parametrize("threads", [1, 2, 5])
+@pytest.mark.parametrize(
+    "lengths",
+    [[1] * 400 + [3000] * 100, [3000] * 100 + [1] * 400, [1, 4000, 0, 7] * 100, [0] * 300 + [2000] * 200],
+    ids=["short first", "long first", "mixed", "none first"],
+)
+def test_lists_may_be_of_other_lengths_than_the_first(lengths, threads):
+    records = [
+        example({
+            "bytes": texts(bytes(1000)),
+            "ragged": ints(*range(length)),
+            "texts": texts(*[b"%d" % place for place in range(length % 50)]),
+            "weights": floats(*range(length)),
+        })
+        for length in lengths
+    ]  # fmt: skip
+    slots = [
+        ("bytes", BYTES, 1, 1, None),
+        ("ragged", INT64, -1, 1, None),
+        ("texts", BYTES, -1, 1, None),
+        ("weights", FLOAT, -1, 1, None),
+    ]
+    columns, _, failure = _core.ExamplePlan(slots).parse([records], PROTOBUF, threads)
+    assert failure is None
+    splits = np.cumsum([0, *lengths])
+    wanted = np.concatenate([np.arange(length) for length in lengths])
+    assert columns[0][1].tolist() == [1000 * row for row in range(len(lengths) + 1)]
+    assert columns[1][1].tolist() == columns[3][1].tolist() == splits.tolist()
+    assert columns[1][0].tolist() == wanted.tolist()
+    assert columns[3][0].tolist() == wanted.astype(np.float32).tolist()
+    names = [b"%d" % place for length in lengths for place in range(length % 50)]
+    assert columns[2][0].tobytes() == b"".join(names)
+    assert columns[2][1].tolist() == np.cumsum([0, *map(len, names)]).tolist()
+    assert columns[2][2].tolist() == np.cumsum([0, *(length % 50 for length in lengths)]).tolist()
+
+
 def test_no_records_give_empty_columns():
     columns, states, failure = _core.ExamplePlan(SLOTS).parse([], PROTOBUF, states=True)
     assert failure is None

@@ -107,9 +107,9 @@ def test_waiting_one_comes_next(path, quick):
 
 
 def test_block_holds_it(path):
-    with held(path) as lease:
+    with held(path) as check:
         assert content_of(path)["process"] == os.getpid()
-        lease.check()
+        check()
         assert not Lease(path).acquire(wait=False)
     assert is_free(path)
 
@@ -369,11 +369,11 @@ def test_one_holder_at_a_time_through_faults(s3_server, s3_bucket, s3_folder, fa
 
     def hold(number):
         for _ in range(4):
-            with held(path) as lease:
+            with held(path) as check:
                 inside.append(number)
                 most.append(len(inside))
                 time.sleep(0.02)
-                lease.check()
+                check()
                 inside.remove(number)
 
     threads = [threading.Thread(target=hold, args=(number,)) for number in range(4)]

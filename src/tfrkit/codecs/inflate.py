@@ -11,8 +11,10 @@ are split into the same 256 kB windows as in TensorFlow, because what it loses d
 
 from __future__ import annotations
 
+import os
 import re
 import zlib
+from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 
 from tfrkit.codecs.codec import CHUNK_BYTES, WINDOW_BYTES
@@ -29,13 +31,31 @@ except ImportError:  # no wheel for this platform: the standard library is slowe
 
 __all__ = ["DeflateDecoder", "inflate_raw", "preview_deflate", "starts_zlib", "zlib_text"]
 
-# Memory for as much comes from malloc's heap. From 128 kB on it would be mapped and faulted in anew for every piece,
-# which depends on what was freed before, and takes up to a third of the time (benchmarks/gzip_read.py).
+# Memory for pieces must come from malloc's heap. Mapped and faulted in anew for every piece, it takes up to a third of
+# the time (benchmarks/gzip_read.py). Below 128 kB it always does; glibc raises that limit to the size of a mapped piece
+# that is freed, and larger pieces take 0.93 of the time.
 _IN_BYTES: Final = 1 << 16
 _OUT_BYTES: Final = 120 << 10
+_LARGE_OUT_BYTES: Final = 1 << 18
 _HEAD_BYTES: Final = 64  # enough for any usual gzip header
 _GZIP_BITS: Final = 16  # from here on, zlib's window bits mean the container of GZIP
 _ENGINE_ERRORS: Final[tuple[type[Exception], ...]] = (zlib.error, _fast.error)
+
+
+@cache
+def _out_bytes() -> int:
+    """Return how much to inflate at once, after malloc was led to keep as much on its heap, if that is possible."""
+    try:
+        moves = bool(os.confstr("CS_GNU_LIBC_VERSION"))
+    except (AttributeError, OSError, ValueError):  # another C library
+        moves = False
+    settings = [*os.environ, *os.environ.get("GLIBC_TUNABLES", "").split(".")]
+    if not moves or any(
+        name.startswith("MALLOC_") or name == "malloc" for name in settings
+    ):  # or it is fixed
+        return _OUT_BYTES
+    bytes(1 << 20)  # made and freed: zeros that are mapped and never touched
+    return _LARGE_OUT_BYTES
 
 
 class DeflateDecoder:
@@ -55,7 +75,7 @@ class DeflateDecoder:
         self._wbits = window_bits
         self._tensorflow = tensorflow
         self._in_bytes, self._out_bytes = (
-            (WINDOW_BYTES, WINDOW_BYTES) if tensorflow else (_IN_BYTES, _OUT_BYTES)
+            (WINDOW_BYTES, WINDOW_BYTES) if tensorflow else (_IN_BYTES, _out_bytes())
         )
         self._window = b""  # input that was read and not yet used
         self._fill = self._in_bytes - source.position % self._in_bytes  # size of the next input window
@@ -66,6 +86,7 @@ class DeflateDecoder:
         self._member_out = 0  # bytes of the member given so far
         self._discard = 0  # bytes to inflate again without giving them
         self._failed: DataLossError | None = None  # to be raised once what was salvaged is given
+        self._filled = False  # the last chunk had as many bytes as one may have
         self._ended = False
 
     def read(self) -> bytes:
@@ -73,7 +94,7 @@ class DeflateDecoder:
             if self._failed is not None:
                 failed, self._failed, self._ended = self._failed, None, True
                 raise failed
-            if not self._window and not self._refill():
+            if not self._window and not self._refill() and not self._holds_more():
                 self._ended = True
                 self.truncated = self._engine is not None
                 break
@@ -83,6 +104,10 @@ class DeflateDecoder:
             if chunk:
                 return chunk
         return b""
+
+    def _holds_more(self) -> bool:
+        """Whether the engine, which has taken all input, may have more output than fitted into the last chunk."""
+        return self._engine is not None and self._filled and not self._tensorflow
 
     def recover(self) -> bool:
         if not self._gzip:
@@ -124,6 +149,7 @@ class DeflateDecoder:
             chunk: bytes = engine.decompress(self._window, self._out_bytes)
         except _ENGINE_ERRORS as error:
             return self._on_error(error, saved)
+        self._filled = len(chunk) == self._out_bytes
         if engine.eof:
             self._end_member(engine.unused_data, produced=bool(chunk))
         elif self._tensorflow and self._is_cut_short(engine):

@@ -11,10 +11,10 @@ from tfrkit.errors import DataLossError, OpError
 if TYPE_CHECKING:
     from tfrkit.stores.source import ByteSource
 
-__all__ = ["Engine", "StreamDecoder"]
+__all__ = ["Decompressor", "StreamDecoder"]
 
 
-class Engine(Protocol):
+class Decompressor(Protocol):
     """Decompresses one stream, as lzma.LZMADecompressor, bz2.BZ2Decompressor and lz4.frame.LZ4FrameDecompressor do."""
 
     @property
@@ -51,7 +51,7 @@ class StreamDecoder:
     def __init__(
         self,
         source: ByteSource,
-        make_engine: Callable[[], Engine],
+        make_engine: Callable[[], Decompressor],
         failures: type[Exception] | tuple[type[Exception], ...],
         tool: str,
         *,
@@ -68,7 +68,7 @@ class StreamDecoder:
         self._explain = explain
         self._may_be_garbage = False  # what comes next
         self._garbage = garbage
-        self._engine: Engine | None = None  # of the current stream; None between streams
+        self._engine: Decompressor | None = None  # of the current stream; None between streams
         self._rest = b""
 
     def read(self) -> bytes:

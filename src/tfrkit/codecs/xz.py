@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from tfrkit.codecs.codec import Codec, Decoder, Encoder
 from tfrkit.codecs.look_back import LOOK_BACK_BYTES, too_much_memory
-from tfrkit.codecs.stream_decoder import Engine, StreamDecoder
+from tfrkit.codecs.stream_decoder import Decompressor, StreamDecoder
 from tfrkit.errors import OpError
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ __all__ = ["XZ"]
 _MEMORY_BYTES: Final = LOOK_BACK_BYTES + (4 << 20)
 
 
-def _engine() -> Engine:
+def _engine() -> Decompressor:
     return lzma.LZMADecompressor(lzma.FORMAT_XZ, memlimit=_MEMORY_BYTES)
 
 

@@ -16,7 +16,7 @@ import numpy as np
 from tfrkit.integrations.zone_guarantees import runs_of_expression
 from tfrkit.optional import require
 from tfrkit.scanning.chunks import Mask
-from tfrkit.scanning.pruning import MayMatch
+from tfrkit.scanning.pruning import ShareOf
 from tfrkit.scanning.scan import Scan
 
 __all__ = ["Condition", "pick_columns", "read_rows"]
@@ -58,7 +58,7 @@ def read_rows(
         return
     rows = None
     if condition is not None:
-        rows = scan.row_filter(condition.names, condition.mask, _may_match(scan, condition))
+        rows = scan.row_filter(condition.names, condition.mask, _share(scan, condition))
     batches = scan.read(names, rows, limit=limit)
     try:
         for batch in batches:
@@ -67,7 +67,7 @@ def read_rows(
         batches.close()
 
 
-def _may_match(scan: Scan, condition: Condition) -> MayMatch | None:
+def _share(scan: Scan, condition: Condition) -> ShareOf | None:
     if condition.expression is None:
         return None
     wanted = set(condition.names)

@@ -16,8 +16,8 @@ import numpy as np
 from tfrkit import _core
 from tfrkit.optional import require
 from tfrkit.records.access.zones import FeatureZones, Zones
-from tfrkit.scanning.chunks import Mask
 from tfrkit.scanning.columns import ScanColumn
+from tfrkit.scanning.zone_conditions import Share, zones_of_column
 
 __all__ = ["runs_of_expression"]
 
@@ -25,8 +25,8 @@ _MOST_COLUMNS: Final = 3  # with guarantees: a run with nulls in all of them is 
 _WHAT: Final = "a scan as a dataset"
 
 
-def runs_of_expression(expression: Any, columns: Sequence[ScanColumn], schema: Any, zones: Zones) -> Mask:
-    """Say for each run whether an expression may be true for some record of it. Pure: no I/O.
+def runs_of_expression(expression: Any, columns: Sequence[ScanColumn], schema: Any, zones: Zones) -> Share:
+    """Say for each run whether an expression may be true for some record of it: 0 or 1. Pure: no I/O.
 
     Args:
         expression: of pyarrow.
@@ -38,20 +38,20 @@ def runs_of_expression(expression: Any, columns: Sequence[ScanColumn], schema: A
     system = require("pyarrow.fs", _WHAT).LocalFileSystem()
     form = dataset.IpcFileFormat()
     known = [
-        (column, zones.features[column.feature])
+        (column, found)
         for column in columns
-        if not column.steps and not column.form.depth and column.feature in zones.features
+        if not column.form.depth and (found := zones_of_column(column, zones)) is not None
     ][:_MOST_COLUMNS]
     if not known:
-        return np.ones(len(zones), np.bool_)
+        return np.ones(len(zones), np.int8)
     fragments = [
         form.make_fragment(str(run), system, partition_expression=guarantee)
         for run in range(len(zones))
         for guarantee in _guarantees(known, schema, zones, run)
     ]
     found = dataset.FileSystemDataset(fragments, schema, form, system).get_fragments(filter=expression)
-    result = np.zeros(len(zones), np.bool_)
-    result[[int(fragment.path) for fragment in found]] = True
+    result = np.zeros(len(zones), np.int8)
+    result[[int(fragment.path) for fragment in found]] = 1
     return result
 
 
@@ -80,7 +80,12 @@ def _of_column(column: ScanColumn, found: FeatureZones, schema: Any, run: int, r
         yield field.is_null()
     if found.values[run]:
         kind = schema.field(column.name).type
-        least, greatest = (_scalar(bounds[run], column, kind) for bounds in (found.least, found.greatest))
+        low, high = found.least[run], found.greatest[run]
+        if column.form.kind == _core.FLOAT:
+            # Arrow holds literals of double precision against these, and rounds them only when it compares values.
+            with np.errstate(over="ignore"):
+                low, high = np.nextafter(low, np.float32(-np.inf)), np.nextafter(high, np.float32(np.inf))
+        least, greatest = (_scalar(bound, column, kind) for bound in (low, high))
         bound = field >= least
         yield bound if found.open_above[run] else bound & (field <= greatest)
 

@@ -39,6 +39,7 @@ class Block:
     """
 
     __slots__ = ("data", "first_record", "frames", "lengths", "numbers", "offsets", "path", "start")
+    scattered = False  # its records lie all over memory: a slice of it would copy them
 
     def __init__(
         self,
@@ -118,6 +119,11 @@ class Block:
     def nbytes(self) -> int:
         """Bytes of all payloads together."""
         return int(self.lengths.sum())
+
+    @property
+    def piece(self) -> Any:
+        """The records as the native functions take them; see `record_inputs.h`."""
+        return self.data, self.offsets, self.lengths
 
     def to_list(self) -> list[bytes]:
         """All records as bytes objects, cut from the buffer in one native call."""

@@ -22,7 +22,7 @@ from tfrkit.model.arrow.arrow_layout import (
     child_of,
     fixed_layout,
 )
-from tfrkit.model.dlpack import as_torch, dlpack_capsule
+from tfrkit.model.dlpack import as_torch, dlpack_capsule, pinned
 from tfrkit.model.row_selection import IntArray, row_number, select_rows, splits_of
 
 __all__ = ["BytesColumn"]
@@ -227,6 +227,10 @@ class BytesColumn(ArrowColumn):
         """
         first = self.offsets[0]
         return as_torch(self.used()), as_torch(self.offsets - first if first else self.offsets)
+
+    def pin_memory(self) -> BytesColumn:
+        """A copy in pinned memory; PyTorch's DataLoader calls it, if it is to pin what it gives."""
+        return BytesColumn.unchecked(pinned(self.used()), pinned(self.offsets - self.offsets[0]), self.shape)
 
     def __dlpack__(self, **options: Any) -> object:
         return dlpack_capsule(self.used(), options)

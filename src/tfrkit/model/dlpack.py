@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from tfrkit.optional import require
 
-__all__ = ["as_torch", "dlpack_capsule"]
+__all__ = ["as_torch", "dlpack_capsule", "pinned"]
 
 
 def dlpack_capsule(array: npt.NDArray[Any], options: dict[str, Any]) -> object:
@@ -34,6 +34,16 @@ def as_torch(array: npt.NDArray[Any]) -> Any:
         MissingExtraError: torch is not installed.
     """
     return require("torch", "to_torch").from_numpy(_writable(array))
+
+
+def pinned(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """A copy in memory that PyTorch has pinned, from which transfers to its devices need not wait.
+
+    Raises:
+        MissingExtraError: torch is not installed.
+    """
+    made: npt.NDArray[Any] = as_torch(array).pin_memory().numpy()  # which keeps the memory alive
+    return made
 
 
 def _writable(array: npt.NDArray[Any]) -> npt.NDArray[Any]:

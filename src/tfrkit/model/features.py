@@ -16,7 +16,7 @@ from typing import Any, Final, NoReturn, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from tfrkit.model.messages import BytesList, Feature, FloatList, Int64List
+from tfrkit.model import messages
 from tfrkit.model.no_bytes import NoBytes
 
 __all__ = [
@@ -52,7 +52,7 @@ _ADVICE: Final[list[tuple[tuple[type, ...], str]]] = [
 ]  # fmt: skip
 
 
-def feature(value: Any) -> Feature:
+def feature(value: Any) -> messages.Feature:
     r"""Make a Feature from a value, choosing its kind.
 
     Args:
@@ -73,7 +73,7 @@ def feature(value: Any) -> Feature:
     return make_feature(*feature_values(value))
 
 
-def int64_feature(value: Any) -> Feature:
+def int64_feature(value: Any) -> messages.Feature:
     """Make a Feature of one integer.
 
     Args:
@@ -88,7 +88,7 @@ def int64_feature(value: Any) -> Feature:
     return _single(value, INT64, "int64_list_feature")
 
 
-def float_feature(value: Any) -> Feature:
+def float_feature(value: Any) -> messages.Feature:
     """Make a Feature of one number, which is rounded to float32.
 
     Args:
@@ -103,7 +103,7 @@ def float_feature(value: Any) -> Feature:
     return _single(value, FLOAT, "float_list_feature")
 
 
-def bytes_feature(value: Any) -> Feature:
+def bytes_feature(value: Any) -> messages.Feature:
     """Make a Feature of one string of bytes.
 
     Args:
@@ -118,7 +118,7 @@ def bytes_feature(value: Any) -> Feature:
     return _single(value, BYTES, "bytes_list_feature")
 
 
-def int64_list_feature(values: Iterable[Any]) -> Feature:
+def int64_list_feature(values: Iterable[Any]) -> messages.Feature:
     """Make a Feature of integers.
 
     Args:
@@ -133,7 +133,7 @@ def int64_list_feature(values: Iterable[Any]) -> Feature:
     return _several(values, INT64)
 
 
-def float_list_feature(values: Iterable[Any]) -> Feature:
+def float_list_feature(values: Iterable[Any]) -> messages.Feature:
     """Make a Feature of numbers, which are rounded to float32.
 
     Args:
@@ -148,7 +148,7 @@ def float_list_feature(values: Iterable[Any]) -> Feature:
     return _several(values, FLOAT)
 
 
-def bytes_list_feature(values: Iterable[Any]) -> Feature:
+def bytes_list_feature(values: Iterable[Any]) -> messages.Feature:
     """Make a Feature of strings of bytes.
 
     Args:
@@ -163,19 +163,19 @@ def bytes_list_feature(values: Iterable[Any]) -> Feature:
     return _several(values, BYTES)
 
 
-def make_feature(kind: int, values: Values) -> Feature:
+def make_feature(kind: int, values: Values) -> messages.Feature:
     """Make the message of values that `feature_values` gave."""
     if kind == BYTES:
-        return Feature(bytes_list=BytesList(value=values))
+        return messages.Feature(bytes_list=messages.BytesList(value=values))
     if kind == UNSET:
-        return Feature()
+        return messages.Feature()
     numbers = np.asarray(values).tolist()  # protobuf takes Python's own numbers several times as fast
     if kind == FLOAT:
-        return Feature(float_list=FloatList(value=numbers))
-    return Feature(int64_list=Int64List(value=numbers))
+        return messages.Feature(float_list=messages.FloatList(value=numbers))
+    return messages.Feature(int64_list=messages.Int64List(value=numbers))
 
 
-def _single(value: Any, kind: int, plural: str) -> Feature:
+def _single(value: Any, kind: int, plural: str) -> messages.Feature:
     if value is None:
         _refuse(value, kind, "")
     _, values = feature_values(value, kind=kind)
@@ -184,7 +184,7 @@ def _single(value: Any, kind: int, plural: str) -> Feature:
     return make_feature(kind, values)
 
 
-def _several(values: Any, kind: int) -> Feature:
+def _several(values: Any, kind: int) -> messages.Feature:
     scalar = _item_kind(values) is not None or values is None or getattr(values, "ndim", 1) == 0
     array = hasattr(values, "__array__")
     if scalar or isinstance(values, dict) or not (array or hasattr(type(values), "__iter__")):

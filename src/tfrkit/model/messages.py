@@ -1,18 +1,17 @@
 """tf.train's messages: Example, SequenceExample and what they are made of, as protobuf's own classes.
 
 Converts nothing: Python values become features in `features.py`, messages become columns in the kernels, which do not
-use these classes. They are built at import in a descriptor pool of their own, so that they meet neither TensorFlow's
-classes of the same names nor generated code of another protobuf version. Messages of another pool are taken wherever
-messages are, by way of their bytes.
+use these classes. They are built when the first is used, in a descriptor pool of their own, so that they meet neither
+TensorFlow's classes of the same names nor generated code of another protobuf version. Messages of another pool are
+taken wherever messages are, by way of their bytes.
 """
 
 # ruff: noqa: D101, N802  (the classes below are seen by type checkers only, and the names are protobuf's)
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterable, Mapping, MutableMapping, MutableSequence
 from typing import TYPE_CHECKING, Any, Final, Protocol, Self, TypeGuard
-
-from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
 
 __all__ = [
     "BytesList",
@@ -59,8 +58,15 @@ def message_bytes(message: Message) -> bytes:
 
 
 _PACKAGE: Final = "tensorflow"
-_FIELD: Final = descriptor_pb2.FieldDescriptorProto
-_SCALARS: Final = {"bytes": _FIELD.TYPE_BYTES, "float": _FIELD.TYPE_FLOAT, "int64": _FIELD.TYPE_INT64}
+_TYPES: Final = {
+    "float": 2,
+    "int64": 3,
+    "string": 9,
+    "message": 11,
+    "bytes": 12,
+}  # of fields, in descriptor.proto
+_OPTIONAL, _REPEATED = 1, 3  # the labels of fields there
+_BUILDING: Final = threading.Lock()
 # name: fields as (name, type, repeated); the number of a field is its place, counted from 1.
 _FIELDS: Final[dict[str, list[tuple[str, str, bool]]]] = {
     "BytesList": [("value", "bytes", True)],
@@ -81,6 +87,8 @@ _FIELDS: Final[dict[str, list[tuple[str, str, bool]]]] = {
 
 def _file() -> Any:
     """Describe the messages. Lists of numbers are packed, as in every proto3 file. Pure: no I/O."""
+    from google.protobuf import descriptor_pb2
+
     file = descriptor_pb2.FileDescriptorProto(
         name="tfrkit/model/messages.proto", package=_PACKAGE, syntax="proto3"
     )
@@ -102,20 +110,16 @@ def _add_entry(message: Any, field: str, value: str) -> str:
     """Add the message of one entry of a map from str to `value`; returns its name."""
     entry = message.nested_type.add(name="".join(part.title() for part in field.split("_")) + "Entry")
     entry.options.map_entry = True
-    entry.field.add(name="key", number=1, type=_FIELD.TYPE_STRING, label=_FIELD.LABEL_OPTIONAL)
+    entry.field.add(name="key", number=1, type=_TYPES["string"], label=_OPTIONAL)
     _add_field(entry, "value", 2, value, False)
     return str(entry.name)
 
 
 def _add_field(message: Any, name: str, number: int, kind: str, repeated: bool) -> None:
-    label = _FIELD.LABEL_REPEATED if repeated else _FIELD.LABEL_OPTIONAL
-    if kind in _SCALARS:
-        message.field.add(name=name, number=number, label=label, type=_SCALARS[kind])
-    else:
-        type_name = f".{_PACKAGE}.{kind}"
-        message.field.add(
-            name=name, number=number, label=label, type=_FIELD.TYPE_MESSAGE, type_name=type_name
-        )
+    label = _REPEATED if repeated else _OPTIONAL
+    field = message.field.add(name=name, number=number, label=label, type=_TYPES.get(kind, _TYPES["message"]))
+    if kind not in _TYPES:
+        field.type_name = f".{_PACKAGE}.{kind}"
 
 
 _DOCS: Final = {
@@ -132,6 +136,8 @@ _DOCS: Final = {
 
 
 def _classes() -> dict[str, Any]:
+    from google.protobuf import descriptor_pool, message_factory
+
     pool = descriptor_pool.DescriptorPool()
     pool.AddSerializedFile(_file().SerializeToString())
     made = {}
@@ -223,4 +229,12 @@ if TYPE_CHECKING:
         ) -> None: ...
 
 else:
-    globals().update(_classes())
+
+    def __getattr__(name: str) -> Any:
+        """Build the classes when the first is used: protobuf takes 12 ms to import, which most programs do not need."""
+        if name not in _FIELDS:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        with _BUILDING:
+            if name not in globals():
+                globals().update(_classes())
+        return globals()[name]

@@ -22,7 +22,7 @@ from tfrkit.model.arrow.arrow_layout import (
     list_layout,
 )
 from tfrkit.model.bytes_column import BytesColumn
-from tfrkit.model.dlpack import as_torch, dlpack_capsule
+from tfrkit.model.dlpack import as_torch, dlpack_capsule, pinned
 from tfrkit.model.nested import fill_value, flatten_rows, leaf_values
 from tfrkit.model.row_selection import IntArray, row_number, run_positions, select_rows, splits_of
 from tfrkit.model.sparse import Sparse, connect_ragged
@@ -282,6 +282,12 @@ class Ragged(ArrowColumn):
         values = self.values
         inner = (as_torch(values),) if isinstance(values, np.ndarray) else values.to_torch()
         return (*inner, as_torch(self.row_splits))
+
+    def pin_memory(self) -> Ragged:
+        """A copy in pinned memory; PyTorch's DataLoader calls it, if it is to pin what it gives."""
+        values = self.values
+        inner = pinned(values) if isinstance(values, np.ndarray) else values.pin_memory()
+        return Ragged.unchecked(inner, pinned(self.row_splits))
 
     def __dlpack__(self, **options: Any) -> object:
         flat = self.flat_values

@@ -53,8 +53,8 @@ class RecordRows:
         return int(self.lengths().sum())
 
     def pieces(self) -> list[Any]:
-        """The records as the native functions take them; see `pieces.h`."""
-        blocks: list[Any] = [(block.data, block.offsets, block.lengths) for block in self.blocks]
+        """The records as the native functions take them; see `record_inputs.h`."""
+        blocks: list[Any] = [block.piece for block in self.blocks]
         return blocks if self.rows is None else [(blocks, self.which, self.rows)]
 
     def lengths(self) -> IntArray:
@@ -97,6 +97,8 @@ class RecordRows:
         if self.rows is not None:
             which = None if self.which is None else self.which[start:stop]
             return type(self)(self.blocks, which, self.rows[start:stop])
+        if any(block.scattered for block in self.blocks):
+            return self.take(np.arange(start, stop))
         chosen = []
         for block in self.blocks:
             size = len(block)

@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from tfrkit.errors import InvalidArgumentError
 from tfrkit.model.bytes_column import BytesColumn
-from tfrkit.model.dlpack import as_torch
+from tfrkit.model.dlpack import as_torch, pinned
 from tfrkit.model.nested import fill_value, leaf_values
 from tfrkit.model.row_selection import IntArray, row_number, run_positions, select_rows
 from tfrkit.optional import require
@@ -193,6 +193,12 @@ class Sparse:
         torch = require("torch", "to_torch")
         indices, values = as_torch(self.indices).t(), as_torch(self.values)
         return torch.sparse_coo_tensor(indices, values, self.shape, check_invariants=True)
+
+    def pin_memory(self) -> Sparse:
+        """A copy in pinned memory; PyTorch's DataLoader calls it, if it is to pin what it gives."""
+        values = self.values
+        inner = values.pin_memory() if isinstance(values, BytesColumn) else pinned(values)
+        return Sparse.unchecked(pinned(self.indices), inner, self.dense_shape)
 
     def take(self, indices: Any) -> Sparse:
         """The rows at these positions (or where a mask is true), in this order; a copy.

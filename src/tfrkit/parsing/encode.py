@@ -16,9 +16,8 @@ from tfrkit import _core
 from tfrkit.model.arrow.arrow_exchange import import_stream
 from tfrkit.model.block import Block
 from tfrkit.model.features import UNSET, check_name, feature_values, shown
-from tfrkit.model.messages import is_message, message_bytes, message_name
+from tfrkit.model.messages import Message, is_message, message_bytes, message_name
 from tfrkit.parsing.encode_column import InputColumn, decoded_column, feature_column, list_column
-from tfrkit.parsing.example_values import bytes_of_kind
 
 __all__ = ["encode_examples", "encode_sequence_examples"]
 
@@ -120,6 +119,17 @@ class ExampleEncoder:
                 )
             features = dict(features)
         return self._native.encode(features)
+
+
+def bytes_of_kind(message: Message, kind: str, where: str) -> bytes:
+    """Serialise a message that must be of a kind, such as "Feature".
+
+    Raises:
+        TypeError: it is of another one; the text begins with `where`.
+    """
+    if message_name(message) != f"tensorflow.{kind}":
+        raise TypeError(f"{where}expected a {kind} but got a message of type {message_name(message)}")
+    return message_bytes(message)
 
 
 def _message(message: Any) -> bytes:

@@ -18,15 +18,15 @@ from tfrkit.model.messages import (
     Example,
     Feature,
     FeatureList,
-    Message,
     SequenceExample,
     is_message,
     message_bytes,
     message_name,
 )
 from tfrkit.model.no_bytes import NoBytes
+from tfrkit.parsing.encode import bytes_of_kind
 
-__all__ = ["bytes_of_kind", "make_example", "make_sequence_example", "to_dict"]
+__all__ = ["make_example", "make_sequence_example", "to_dict"]
 
 Value: TypeAlias = npt.NDArray[np.int64] | npt.NDArray[np.float32] | list[bytes] | None
 _Made = TypeVar("_Made", Example, SequenceExample)
@@ -125,17 +125,6 @@ def _items(features: Mapping[str, Any]) -> list[tuple[str, Any]]:
     for key in features:
         check_name(key)
     return list(features.items())
-
-
-def bytes_of_kind(message: Message, kind: str, where: str) -> bytes:
-    """Serialise a message that must be of a kind, such as "Feature".
-
-    Raises:
-        TypeError: it is of another one; the text begins with `where`.
-    """
-    if message_name(message) != f"tensorflow.{kind}":
-        raise TypeError(f"{where}expected a {kind} but got a message of type {message_name(message)}")
-    return message_bytes(message)
 
 
 def _put(target: Feature, value: Any, where: str) -> None:

@@ -32,8 +32,10 @@ _BATCH: Final = {"protobuf": _core.PROTOBUF, "tensorflow": _core.TENSORFLOW_BATC
 _SINGLE: Final = {"protobuf": _core.PROTOBUF, "tensorflow": _core.TENSORFLOW_SINGLE}
 _PLANS: Final[PlanCache[ExamplesPlan]] = PlanCache(compile_examples)
 
-# While a list is set here, it gets the features of every call that fails: of records that only try out a function.
-FAILED_SPECS: Final[ContextVar[list[Spec] | None]] = ContextVar("FAILED_SPECS", default=None)
+# While a list is set here, it gets the features, and feature lists, of calls that fail: they only try out a function.
+FAILED_SPECS: Final[ContextVar[list[tuple[Spec, Spec | None]] | None]] = ContextVar(
+    "FAILED_SPECS", default=None
+)
 
 
 def parse_example(
@@ -173,4 +175,4 @@ def parse_record(plan: ExamplesPlan, records: SerializedInput, policy: ReadPolic
 def _note_failed(plan: ExamplesPlan) -> None:
     failed = FAILED_SPECS.get()
     if failed is not None:
-        failed.append(plan.features)
+        failed.append((plan.features, None))

@@ -8,7 +8,7 @@ from tfrkit import _core
 from tfrkit.model.policy import TFRKIT, ReadPolicy
 from tfrkit.model.specs import Spec
 from tfrkit.parsing.example_names import sequence_names
-from tfrkit.parsing.parse import native_threads
+from tfrkit.parsing.parse import FAILED_SPECS, native_threads
 from tfrkit.parsing.parse_plan import PlanCache
 from tfrkit.parsing.sequence_failure import sequence_failure
 from tfrkit.parsing.sequence_plan import SequencesPlan, compile_sequences
@@ -137,6 +137,8 @@ def parse_sequence_records(
         records.pieces, SEQUENCE_DIALECTS[policy.wire], native_threads(threads)
     )
     if failure is not None:
+        if (failed := FAILED_SPECS.get()) is not None:
+            failed.append((plan.features, plan.list_features))
         raise sequence_failure(failure, plan.context, plan.lists, records, names)
     one = records.scalar
     return (

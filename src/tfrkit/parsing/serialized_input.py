@@ -99,8 +99,7 @@ def as_records(serialized: Any, *, strict: bool = False, matrix: bool = False) -
     if isinstance(serialized, bytes):
         return SerializedInput([[serialized]], [[serialized]], 1, scalar=True)
     if isinstance(serialized, Block):
-        piece = (serialized.data, serialized.offsets, serialized.lengths)
-        return SerializedInput([piece], [serialized], len(serialized))
+        return SerializedInput([serialized.piece], [serialized], len(serialized))
     if isinstance(serialized, BytesColumn):
         return _of_column(serialized, matrix)
     if isinstance(serialized, (list, tuple)):
@@ -141,7 +140,7 @@ def _of_items(items: list[Any] | tuple[Any, ...], matrix: bool) -> SerializedInp
     if types <= {bytes}:
         return SerializedInput([items if isinstance(items, list) else list(items)], [items], len(items))
     if types == {Block}:
-        pieces: list[Any] = [(block.data, block.offsets, block.lengths) for block in items]
+        pieces: list[Any] = [block.piece for block in items]
         return SerializedInput(pieces, list(items), sum(map(len, items)))
     records = [_one_record(item) for item in items]
     found = [record for record in records if record is not None]

@@ -12,8 +12,8 @@ from __future__ import annotations
 import os
 import random
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import AbstractContextManager
 from dataclasses import asdict, dataclass
 from typing import Any, Final
 
@@ -31,7 +31,7 @@ from tfrkit.stores.json_file import is_count, is_digest, is_file_name, json_byte
 from tfrkit.stores.lease import held
 from tfrkit.stores.output import SIDECAR_FOLDER, check_sidecar, remove_temporary
 from tfrkit.stores.store import ABSENT
-from tfrkit.stores.system.file_lock import lock_file
+from tfrkit.stores.system.file_lock import LockFile
 from tfrkit.stores.url import is_url
 
 __all__ = [
@@ -280,29 +280,21 @@ def _forget_repairs(content: dict[str, Any], made_by: Mapping[str, Any]) -> None
         content["repairing"] = left
 
 
-@contextmanager
-def folder_lock(folder: str, name: str) -> Iterator[Callable[[], None]]:
+def folder_lock(folder: str, name: str) -> AbstractContextManager[Callable[[], None]]:
     """Hold a lock of a folder, waiting for it: an empty file in its sidecar folder, or a lease where locks are missing.
 
-    Yields:
-        What raises AbortedError if another process has taken it meanwhile, which only happens to a lease.
+    Returns:
+        For `with`; its value, when called, raises AbortedError if another process has taken the lock meanwhile, which
+        only happens to a lease.
     """
     sidecar = os.path.join(folder, SIDECAR_FOLDER)
     path = os.path.join(sidecar, name)
     if not traits_of(path).locks:
         make_folder(sidecar)
-        with held(path) as lease:
-            yield lease.check
-        return
+        return held(path)
     check_sidecar(folder)
-    flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
     try:
         os.makedirs(sidecar, exist_ok=True)
-        fd = os.open(path, flags, 0o666)
     except OSError as error:
         raise from_os_error(error, sidecar) from error
-    try:
-        lock_file(fd, path, wait=True)
-        yield lambda: None
-    finally:
-        os.close(fd)  # which unlocks
+    return LockFile(path)

@@ -7,6 +7,7 @@ the columns that are wanted.
 from __future__ import annotations
 
 import contextlib
+import itertools
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import Future, wait
@@ -21,7 +22,8 @@ from tfrkit.model.block import Block
 from tfrkit.records.access.zones import Zones
 from tfrkit.records.read.feature_columns import gather_blocks
 from tfrkit.scanning.columns import ScanChunk, ScanParser
-from tfrkit.scanning.pruning import MayMatch
+from tfrkit.scanning.pruning import MatchingBlock, ShareOf
+from tfrkit.scanning.zone_conditions import Share
 from tfrkit.threads import default_threads, thread_pool
 
 __all__ = ["GROUP_BYTES", "Mask", "RowFilter", "scan_chunks"]
@@ -41,13 +43,13 @@ class RowFilter:
     Attributes:
         parser: of the columns that it looks at.
         mask: tells for a chunk of them which rows are taken.
-        may_match: tells by zones which runs of records may have such rows; None: all.
+        share: tells by zones how much of each run of records is taken; None: perhaps something.
         before: another choice, which is made first.
     """
 
     parser: ScanParser
     mask: Callable[[ScanChunk], Mask]
-    may_match: MayMatch | None = None
+    share: ShareOf | None = None
     before: RowFilter | None = None
 
     @property
@@ -56,20 +58,25 @@ class RowFilter:
         found = {column.feature for column in self.parser.columns}
         return found if self.before is None else found | self.before.features
 
-    def runs(self, zones: Zones) -> Mask:
-        """Say which runs of records may have rows that are taken."""
-        found = np.ones(len(zones), np.bool_) if self.may_match is None else self.may_match(zones)
-        return found if self.before is None else found & self.before.runs(zones)
+    def shares(self, zones: Zones) -> Share:
+        """Say how much of each run of records is taken."""
+        found = np.ones(len(zones), np.int8) if self.share is None else self.share(zones)
+        return found if self.before is None else np.minimum(found, self.before.shares(zones))
 
     def keep(self, blocks: list[Block]) -> list[Block]:
         """Return the blocks with the rows that are taken."""
         if self.before is not None:
             blocks = self.before.keep(blocks)
-        mask = self.mask(self.parser.parse(blocks, 1)) if blocks else np.ones(0, np.bool_)
+        unsure = [block for block in blocks if not isinstance(block, MatchingBlock)]
+        mask = self.mask(self.parser.parse(unsure, 1)) if unsure else np.ones(0, np.bool_)
         if mask.all():
             return blocks
-        kept, at = [], 0
+        kept: list[Block] = []
+        at = 0
         for block in blocks:
+            if isinstance(block, MatchingBlock):
+                kept.append(block)
+                continue
             rows = np.flatnonzero(mask[at : at + len(block)])
             at += len(block)
             if len(rows):
@@ -114,10 +121,13 @@ def scan_chunks(
     threads = threads or default_threads()
     if limit is not None:
         size = 1  # few rows are wanted: of no block more is parsed than needed
-    groups = gather_blocks(blocks, size)
+    blocks = iter(blocks)
+    # Small groups first: all threads have work soon, also where little is read (benchmarks/scan.py).
+    small = gather_blocks(itertools.islice(blocks, 2 * threads), size // 4)
+    groups: Iterator[list[Block]] = itertools.chain(small, gather_blocks(blocks, size))
     with contextlib.ExitStack() as stack:  # no work outlives its owner
         if rows is not None:
-            kept = stack.enter_context(contextlib.closing(_in_order(rows.keep, groups, threads)))
+            kept = stack.enter_context(contextlib.closing(_in_order(rows.keep, groups, threads, _all_match)))
             groups = _join(kept, size)
         chunks = stack.enter_context(
             contextlib.closing(_in_order(lambda group: parser.parse(group, 1), groups, threads))
@@ -128,6 +138,10 @@ def scan_chunks(
                 return
             limit = None if limit is None else limit - chunk.rows
             yield chunk
+
+
+def _all_match(blocks: list[Block]) -> bool:
+    return all(isinstance(block, MatchingBlock) for block in blocks)
 
 
 def _join(groups: Iterable[list[Block]], size: int) -> Iterator[list[Block]]:
@@ -145,22 +159,51 @@ def _join(groups: Iterable[list[Block]], size: int) -> Iterator[list[Block]]:
 
 
 def _in_order(
-    function: Callable[[_Item], _Result], items: Iterable[_Item], threads: int
+    function: Callable[[_Item], _Result],
+    items: Iterable[_Item],
+    threads: int,
+    is_light: Callable[[_Item], bool] | None = None,
 ) -> Generator[_Result]:
-    """Call a function for each item in the process's threads, some at once, and yield the results in order."""
+    """Call a function for each item in the process's threads, some at once, and yield the results in order.
+
+    Args:
+        function: what to call.
+        items: what with.
+        threads: how many cores work.
+        is_light: tells which calls take no time, and are made here. Results are then yielded as soon as they are there:
+            the consumer has a queue of its own.
+    """
     if threads == 1:
         yield from map(function, items)
         return
-    pending: deque[Future[_Result]] = deque()
+    pending: deque[tuple[Future[_Result], _Item]] = deque()
     try:
         for item in items:
-            pending.append(thread_pool().submit(function, item))
+            while is_light is not None and pending and pending[0][0].done():
+                yield pending.popleft()[0].result()
+            if is_light is not None and not pending and is_light(item):
+                yield function(item)
+                continue
+            pending.append((thread_pool().submit(function, item), item))
             if len(pending) > threads + 1:
-                yield pending.popleft().result()
+                yield pending.popleft()[0].result()
+        for place, (future, item) in enumerate(pending):
+            if future.cancel():  # no thread has begun it: this one has nothing else to do
+                pending[place] = _done(function, item), item
         while pending:
-            yield pending.popleft().result()
+            yield pending.popleft()[0].result()
     finally:
-        wait(pending)
+        wait([future for future, _ in pending])
+
+
+def _done(function: Callable[[_Item], _Result], item: _Item) -> Future[_Result]:
+    """Call a function here, for a result that is asked for later."""
+    future: Future[_Result] = Future()
+    try:
+        future.set_result(function(item))
+    except Exception as error:  # noqa: BLE001  # raised when it is its turn
+        future.set_exception(error)
+    return future
 
 
 def _first(blocks: Iterable[Block], count: int) -> list[Block]:

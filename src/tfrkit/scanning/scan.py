@@ -25,8 +25,9 @@ from tfrkit.scanning.chunks import Mask, RowFilter, scan_chunks
 from tfrkit.scanning.columns import OnKind, ScanChunk, ScanColumn, ScanParser
 from tfrkit.scanning.frames import FrameMethods
 from tfrkit.scanning.outline_schema import outline_schema
-from tfrkit.scanning.pruning import MayMatch, PrunedBlocks, runs_that_may_match
+from tfrkit.scanning.pruning import PrunedBlocks, ShareOf
 from tfrkit.scanning.settle import Settled, settle_by_spec, settle_by_survey
+from tfrkit.scanning.zone_conditions import matching_runs
 from tfrkit.stores.files import is_local
 from tfrkit.stores.paths import Paths, expand_paths
 from tfrkit.stores.source import is_stream
@@ -241,7 +242,7 @@ class Scan(FrameMethods):
         self,
         names: Collection[str],
         mask: Callable[[Any], Mask],
-        may_match: MayMatch | None = None,
+        share: ShareOf | None = None,
     ) -> RowFilter:
         """Return a choice of rows for `read`.
 
@@ -249,21 +250,21 @@ class Scan(FrameMethods):
             names: of the columns that it looks at.
             mask: gets a pyarrow.RecordBatch of them, in the order of the table, and returns an array that is true where
                 a row is taken. Called by several threads at once.
-            may_match: tells by zones which runs of records may have such rows; None: all.
+            share: tells by zones how much of each run of records is taken; None: perhaps something.
         """
         wanted = set(names)
         columns = tuple(column for column in self.columns if column.name in wanted)
         batches = Batches(
             columns, "scan", with_source=self._request.with_source and len(columns) < len(wanted)
         )
-        return RowFilter(ScanParser(columns), lambda chunk: mask(batches.batch(chunk)), may_match)
+        return RowFilter(ScanParser(columns), lambda chunk: mask(batches.batch(chunk)), share)
 
     def _blocks(self, rows: RowFilter | None = None) -> BlockReader | PrunedBlocks | list[Block]:
         asked = self._request
         if self._kept is not None:
             return self._kept
         if not asked.streams and rows is not None and self._raises:
-            return PrunedBlocks(asked.files, rows.runs, rows.features, asked.reading)
+            return PrunedBlocks(asked.files, rows.shares, rows.features, asked.reading)
         if not asked.streams:
             return read_blocks(list(asked.files), **asked.reading)
         with self._lock:
@@ -344,8 +345,8 @@ def _where_filter(where: WhereChoice | None, known: Settled) -> RowFilter | None
     def mask(chunk: ScanChunk) -> Mask:
         return where.mask_of(dict(zip(keys, chunk.cells, strict=True)), chunk.rows)
 
-    may_match = partial(runs_that_may_match, where.tree)
-    return RowFilter(ScanParser([known.keys[key] for key in keys]), mask, may_match)
+    share = partial(matching_runs, where.tree, known.keys)
+    return RowFilter(ScanParser([known.keys[key] for key in keys]), mask, share)
 
 
 def _both(one: RowFilter | None, other: RowFilter | None) -> RowFilter | None:

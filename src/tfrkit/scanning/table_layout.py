@@ -53,6 +53,8 @@ def cells_layout(
     Raises:
         InvalidArgumentError: they are not.
     """
+    if shape is None and form.depth == 0 and cells is not None and cells.single:
+        return _leaf(cells.rows.values, form, text)
     leaf = partial(_leaf, form=form, text=text)
     if shape is not None:
         size = math.prod(shape)
@@ -67,8 +69,6 @@ def cells_layout(
         cells = _no_cells(form, length)
     rows: Any = cells.rows
     valid = cells.valid
-    if cells.single and form.depth == 0:
-        return leaf(rows.values)
     if form.depth == 0:
         return _scalars(rows, valid, leaf).masked(valid)
     if isinstance(rows.values, Ragged):

@@ -18,7 +18,7 @@ import os
 import secrets
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, Final
 
@@ -41,6 +41,7 @@ _CLOCK: Final = getattr(
     time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC
 )  # which runs on while the machine sleeps
 _held: set[str] = set()  # tokens of what this process holds or is about to
+_blocks: dict[tuple[int, int, str], Lease] = {}  # of `held`, by process, thread and path
 
 
 class Lease:
@@ -220,14 +221,18 @@ class Lease:
 
 
 @contextlib.contextmanager
-def held(path: str) -> Iterator[Lease]:
-    """Hold a lease during a block, waiting for it."""
-    lease = Lease(path)
+def held(path: str) -> Iterator[Callable[[], None]]:
+    """Hold a lease during a block, waiting for it; yields its `check`."""
+    mine = (os.getpid(), threading.get_ident(), path)
+    if (left := _blocks.pop(mine, None)) is not None:
+        left.release()  # Ctrl-C came when it was held and the block had not begun, or had ended
+    lease = _blocks[mine] = Lease(path)
     lease.acquire(wait=True)
     try:
-        yield lease
+        yield lease.check
     finally:
         lease.release()
+        _blocks.pop(mine, None)
 
 
 def _now() -> float:

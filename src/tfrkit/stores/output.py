@@ -28,6 +28,7 @@ __all__ = [
     "WholeOutput",
     "check_sidecar",
     "remove_temporary",
+    "rename_durably",
     "sidecar_folder",
     "sync_folder",
     "temporary_of",
@@ -371,6 +372,15 @@ class ObjectOutput:
 
     def discard(self) -> None:
         pass
+
+
+def rename_durably(source: str, target: str) -> None:
+    """Give a file whose bytes are on the disk another name there; the name is on the disk, too, when this returns."""
+    try:
+        os.replace(source, target)
+        sync_folder(os.path.dirname(target))
+    except OSError as error:
+        raise from_os_error(error, target) from error
 
 
 def _open_in_sidecar(temporary: str, name: str) -> FileOutput:

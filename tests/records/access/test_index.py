@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import os
 import struct
 from pathlib import Path
 
@@ -136,6 +137,42 @@ def test_damaged_file_is_refused_with_the_usual_error(data, text, tmp_path):
         build_index(path)
     assert str(caught.value).startswith(text)
     assert caught.value.path == path
+
+
+IN_ORDER = (
+    ' on_corrupt="skip" leaves out records by their numbers, which those after this damage do not have: only iterating '
+    "in order can skip it, without global_shuffle(), len() and elements by number. `tfr repair` makes a file of the "
+    "records that are whole."
+)
+REPAIR = "opy the file again, or repair it with tfrkit.repair: no index can be made of it as it is."
+TWO = members([[b"a", b"b"], [b"c"]])
+
+
+@pytest.mark.parametrize(
+    "data", [GOLDEN[:-1], flip(GOLDEN, 19), flip(TWO, 45), contain(flip(GOLDEN, 19), "GZIP")], ids=len
+)
+def test_an_index_is_not_advised_to_skip_damage(data, tmp_path):
+    path = put(tmp_path / "a", data)
+    os.utime(path, (1, 1))
+    dataset = tfr.TFRecordDataset(path, compression_type="auto", on_corrupt="skip")
+    calls = {lambda: tfr.RecordFile(path): "", lambda: dataset.at([0]): IN_ORDER}
+    for call, more in {**calls, lambda: dataset.global_shuffle(1)[0]: IN_ORDER}.items():
+        with pytest.raises(DataLossError) as caught:
+            call()
+        assert str(caught.value).endswith(f"'{path}'. C{REPAIR}{more}")
+        assert caught.value.path == str(path)
+        assert caught.value.repairable
+    assert len(list(iter(dataset))) <= 3  # which needs no index
+
+
+def test_a_file_that_is_still_written_has_no_index_yet(tmp_path):
+    path = str(put(tmp_path / "a", GOLDEN[:-1]))
+    with pytest.raises(DataLossError) as caught:
+        build_index(path)
+    assert str(caught.value).endswith(
+        f"seconds. Open it again when it is finished. If no program is writing it, c{REPAIR}"
+    )
+    assert not caught.value.repairable
 
 
 @pytest.mark.parametrize("kind", ["GZIP", "ZLIB", "XZ", "ZSTD"])

@@ -63,7 +63,7 @@ class Layout(NamedTuple):
 
     def named(self, name: str) -> Layout:
         """The same under another name."""
-        return self._replace(name=name)
+        return Layout(self[0], name, *self[2:])
 
     def masked(self, valid: Valid) -> Layout:
         """The same with nulls where `valid` is false."""
@@ -84,6 +84,8 @@ def array_layout(array: npt.NDArray[Any]) -> Layout:
     >>> layout.format, layout.length, layout.children[0].format
     ('+w:3', 4, 'f')
     """
+    if array.ndim == 1 and array.flags.c_contiguous and (code := _FORMATS.get(array.dtype)) is not None:
+        return _leaf(code, len(array), (None, array))
     flat = np.ascontiguousarray(array.ravel())
     flat = flat.astype(flat.dtype.newbyteorder("="), copy=False)
     if flat.dtype == bool:

@@ -16,7 +16,7 @@ from tfrkit.records.access.index import indexed_count, walk_frames
 from tfrkit.records.manifest import manifest_entries, manifest_path, read_manifest
 from tfrkit.records.read.reader import BlockReader
 from tfrkit.records.sniff.compression_sniffer import HEAD_BYTES, sniff_compression
-from tfrkit.stores.files import ask_all, file_info, is_local, list_files, open_source, traits_of
+from tfrkit.stores.files import ask_all, file_info, is_local, list_files, open_small, open_source, traits_of
 from tfrkit.stores.source import ByteSource
 from tfrkit.stores.url import split_query
 from tfrkit.threads import thread_pool
@@ -156,7 +156,8 @@ def _sizes(folder: str, paths: Sequence[str]) -> dict[str, int]:
 def _manifest_of(folder: str) -> dict[str, tuple[int, int]]:
     """Records and bytes of the shards of a folder by its manifest as it is now."""
     try:
-        found = file_info(manifest_path(folder))
+        path = manifest_path(folder)
+        found = file_info(path) if is_local(folder) else open_small(path)  # asks for no folder
     except OpError:
         return {}
     return {} if found is None else _manifest(folder, found.version)

@@ -23,7 +23,7 @@ from tfrkit.codecs.table import canonical, codec
 from tfrkit.errors import DataLossError, FailedPreconditionError
 from tfrkit.model.arguments import check_bools
 from tfrkit.model.block import IntArray
-from tfrkit.records.access.find_index import find_index
+from tfrkit.records.access.find_index import MayHave, find_index
 from tfrkit.records.access.index import Index, build_index
 from tfrkit.records.access.member_contents import MemberContents
 from tfrkit.records.access.spill import spill
@@ -39,16 +39,14 @@ from tfrkit.threads import default_threads, thread_pool
 
 __all__ = ["SPLIT_BYTES", "FileFrames", "check_gathered", "no_short_way"]
 
-SPLIT_BYTES: Final = (
-    4 << 20
-)  # fewer are not worth a second thread; measured, 1,024 records of 650 bytes lose by it
+SPLIT_BYTES: Final = 4 << 20  # fewer are not worth a second thread: 1,024 records of 650 bytes lose by it
 _FRAME_BYTES: Final = HEADER_BYTES + FOOTER_BYTES
 
 
 class FileFrames:
     """The frames of one file by their numbers. Thread-safe; a fork may share it.
 
-    Args: as those of `RecordFile`.
+    Args: as those of `RecordFile`, and what `listed_folders` returns.
 
     Attributes:
         path: the file's.
@@ -69,6 +67,7 @@ class FileFrames:
         index: str,
         spill_bytes: int,
         cache: bool | None = None,
+        may_have: MayHave = bool,
     ) -> None:
         check_bools(crc=crc, cache=cache)
         self.path, self.name, self.crc = path, display_name(path), crc
@@ -83,7 +82,7 @@ class FileFrames:
             )
         kind = sniff_compression(source.peek(HEAD_BYTES)) if compression == "auto" else canonical(compression)
         self.compression = kind
-        found = find_index(path, source, index, kind) if _may_seek(source, kind) else None
+        found = find_index(path, source, index, kind, may_have) if _may_seek(source, kind) else None
         spilled = found is None
         if found is None:
             source = spill(source, kind, spill_bytes)

@@ -10,8 +10,10 @@ import contextlib
 import hashlib
 import os
 import threading
-from collections.abc import Callable
-from typing import Final
+from collections import Counter
+from collections.abc import Callable, Sequence
+from functools import cache
+from typing import Final, TypeAlias
 
 from tfrkit.errors import DataLossError, FailedPreconditionError, OpError
 from tfrkit.records.access.index import (
@@ -24,20 +26,47 @@ from tfrkit.records.access.index import (
     tail_checksum,
 )
 from tfrkit.stores.cache.folder import cache_folder, make_cache_folder
-from tfrkit.stores.files import is_local, read_bytes, real_path, traits_of, write_bytes
+from tfrkit.stores.files import is_local, list_names, read_bytes, real_path, traits_of, write_bytes
+from tfrkit.stores.output import sidecar_folder
 from tfrkit.stores.source import ByteSource
 from tfrkit.stores.url import display_name, split_query
 from tfrkit.threads import spawn
 
-__all__ = ["cache_path", "find_index", "kept_index"]
+__all__ = ["MayHave", "cache_path", "find_index", "kept_index", "listed_folders"]
 
 _FOLDER: Final = "indexes"  # in the cache folder
-_building = threading.BoundedSemaphore(
-    8
-)  # remote files that are read as a whole at once: each has its window
+_building = threading.BoundedSemaphore(8)  # remote files that are read as a whole: each has its window
+_LISTED: Final = 4  # files of a folder: for fewer, five requests each may be less than a long listing
+
+MayHave: TypeAlias = Callable[[str], bool]  # whether there may be a file
 
 
-def find_index(path: str, source: ByteSource, wanted: str, compression: str) -> Index | None:
+def listed_folders(paths: Sequence[str]) -> MayHave:
+    """Return what says of a name whether it may be there, by one listing of each remote folder of many of the paths.
+
+    It is thread-safe, lists when it is asked, and says True where nothing is known.
+    """
+    counts = Counter(os.path.dirname(split_query(path)[0]) for path in paths if not is_local(path))
+    lock = threading.Lock()
+
+    @cache
+    def names(folder: str) -> set[str] | None:
+        with contextlib.suppress(OpError):  # of a user who may read files and not list them
+            return set(list_names(folder)) if counts[folder] >= _LISTED and traits_of(folder).lists else None
+        return None
+
+    def may_have(path: str) -> bool:
+        folder, name = os.path.split(split_query(path)[0])
+        with lock:
+            found = names(folder)
+        return found is None or name in found
+
+    return may_have
+
+
+def find_index(
+    path: str, source: ByteSource, wanted: str, compression: str, may_have: MayHave
+) -> Index | None:
     """Return the index of a file that is plain or in members.
 
     Args:
@@ -45,6 +74,7 @@ def find_index(path: str, source: ByteSource, wanted: str, compression: str) -> 
         source: the file, open.
         wanted: "auto", "save", "memory" or the path of an index, as `RecordFile` explains.
         compression: of the file.
+        may_have: as `listed_folders` returns it.
 
     Returns:
         None if the file is not in members after all.
@@ -55,7 +85,7 @@ def find_index(path: str, source: ByteSource, wanted: str, compression: str) -> 
     """
     if wanted not in ("auto", "save", "memory"):
         return _named_index(wanted, source, compression)
-    index = None if wanted == "memory" else kept_index(path, source, compression)
+    index = None if wanted == "memory" else kept_index(path, source, compression, may_have)
     if index is None:
         with _building if source.remote else contextlib.nullcontext():
             index = index_of(source, compression)
@@ -87,11 +117,11 @@ def _named_index(path: str, source: ByteSource, compression: str) -> Index:
     return index
 
 
-def kept_index(path: str, source: ByteSource, compression: str) -> Index | None:
+def kept_index(path: str, source: ByteSource, compression: str, may_have: MayHave = bool) -> Index | None:
     """Return an index that fits, from the places where one is kept."""
     places: list[Callable[[], Index | None]] = [
-        lambda: load_index(path, source),
-        lambda: _text_index_beside(path, source) if not compression else None,
+        lambda: load_index(path, source) if may_have(sidecar_folder(path)) else None,
+        lambda: _text_index_beside(path, source, may_have) if not compression else None,
     ]
     places.insert(0 if source.remote else 2, lambda: _cached_index(path, source))
     for number, look in enumerate(places):
@@ -103,13 +133,13 @@ def kept_index(path: str, source: ByteSource, compression: str) -> Index | None:
     return None
 
 
-def _text_index_beside(path: str, source: ByteSource) -> Index | None:
+def _text_index_beside(path: str, source: ByteSource, may_have: MayHave) -> Index | None:
     """Find a text index under the names that other tools use; one that does not fit is left alone."""
     name, query = split_query(path)
     stem = os.path.splitext(name)[0]
     names = [each + query for each in (name + ".idx", name + ".index", stem + ".idx", stem + ".index")]
-    if not source.remote:
-        names = [each for each in names if os.path.isfile(each)]
+    there = may_have if source.remote else os.path.isfile
+    names = [each for each in names if there(each)]
 
     def read(each: str) -> Index | None:
         try:
@@ -117,8 +147,7 @@ def _text_index_beside(path: str, source: ByteSource) -> Index | None:
         except OpError:
             return None
 
-    found = [spawn(read, each).result for each in names] if source.remote else []
-    results = (result() for result in found) if found else map(read, names)
+    results = [future.result() for future in [spawn(read, each) for each in names]]
     return next((index for index in results if index is not None), None)
 
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 
 from tfrkit import _core
-from tfrkit.model.block import IntArray
+from tfrkit.model.block import Block, IntArray
 from tfrkit.records.access.file_frames import SPLIT_BYTES, FileFrames, check_gathered
 from tfrkit.records.read.frame_splitter import FOOTER_BYTES, HEADER_BYTES
 from tfrkit.stores.ranges import fetch_ranges
@@ -62,6 +62,12 @@ def gather(parts: Sequence[FramePart], count: int) -> tuple[_core.Buffer, IntArr
             part = next(part for part in parts if bad in part.places)
             raise part.frames.error(int(part.numbers[part.places == bad][0]))
     return buffer, offsets, lengths
+
+
+def block_of(frames: tuple[Any, IntArray, IntArray], numbers: IntArray, path: str | None = None) -> Block:
+    """Return frames as `gather` has them as a Block of records with these numbers. Pure: no I/O."""
+    first = int(numbers[0]) if len(numbers) else 0
+    return Block(*frames, path=path, first_record=first, start=-1, numbers=numbers)
 
 
 class _Target(NamedTuple):

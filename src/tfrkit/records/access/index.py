@@ -20,6 +20,7 @@ from tfrkit.codecs.table import SEEKABLE, codec, of_index_number
 from tfrkit.errors import DataLossError, FailedPreconditionError, OpError
 from tfrkit.model.block import IntArray
 from tfrkit.records.access.walk import member_table, stream_frames, walk_frames, walk_members
+from tfrkit.records.read.damage import indexing_error
 from tfrkit.records.sniff.compression_sniffer import HEAD_BYTES, sniff_compression
 from tfrkit.stores.files import create, is_local, open_small, open_source, read_bytes, write_bytes
 from tfrkit.stores.output import sidecar_folder
@@ -163,6 +164,13 @@ def build_index(path: str | ByteSource) -> Index:
 
 def index_of(source: ByteSource, compression: str) -> Index | None:
     """Make an index as `build_index` does; None if the compression does not allow random access."""
+    try:
+        return _made_index(source, compression)
+    except OpError as error:
+        raise indexing_error(error) from None
+
+
+def _made_index(source: ByteSource, compression: str) -> Index | None:
     if not compression:
         frames = np.concatenate(list(walk_frames(source)))
         in_file = in_stream = _NO_MEMBERS

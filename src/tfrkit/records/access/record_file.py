@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Iterator
-from types import TracebackType
 from typing import Any, Final, Self, overload
 
 import numpy as np
@@ -18,7 +17,7 @@ from tfrkit import _core
 from tfrkit.model.block import Block, IntArray
 from tfrkit.model.row_selection import RowIndices, is_one_row, row_numbers
 from tfrkit.records.access.file_frames import SPLIT_BYTES, FileFrames
-from tfrkit.records.access.gather import FramePart, gather
+from tfrkit.records.access.gather import FramePart, block_of, gather
 from tfrkit.records.access.index import Index
 from tfrkit.records.access.iterate import iterate_records
 from tfrkit.stores.object_config import adopt_settings, settings_of
@@ -149,7 +148,7 @@ class RecordFile:
             outs, offsets, lengths, size = layout
             buffer = _core.Buffer(size)
             if frame_map.take(wanted, buffer, outs)[0] < 0:
-                return self._block(buffer, offsets, lengths, wanted)
+                return block_of((buffer, offsets, lengths), wanted, self._frames.name)
         return self._take(wanted)
 
     def _take(self, wanted: IntArray) -> Block:
@@ -157,17 +156,8 @@ class RecordFile:
         numbers = np.where(wanted < 0, wanted + self._count, wanted)
         if len(numbers) and not (numbers.min() >= 0 and numbers.max() < self._count):
             raise self._no_such(int(wanted[(numbers < 0) | (numbers >= self._count)][0]))
-        buffer, offsets, lengths = gather(
-            [FramePart(self._frames, numbers, np.arange(len(numbers)))], len(numbers)
-        )
-        return self._block(buffer, offsets, lengths, numbers)
-
-    def _block(self, buffer: Any, offsets: IntArray, lengths: IntArray, numbers: IntArray) -> Block:
-        """A block of gathered frames."""
-        first = int(numbers[0]) if len(numbers) else 0
-        return Block(
-            buffer, offsets, lengths, path=self._frames.name, first_record=first, start=-1, numbers=numbers
-        )
+        frames = gather([FramePart(self._frames, numbers, np.arange(len(numbers)))], len(numbers))
+        return block_of(frames, numbers, self._frames.name)
 
     def close(self) -> None:
         """Let go of the file; using it afterwards is an error. It also closes by itself."""
@@ -177,9 +167,7 @@ class RecordFile:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *raised: object) -> None:
         self.close()
 
     def __reduce__(self) -> tuple[object, ...]:

@@ -7,8 +7,9 @@ requests under way, as skipping would be a request for every record.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future
+from functools import partial
 from typing import Final
 
 import numpy as np
@@ -29,6 +30,7 @@ __all__ = ["damaged_member", "member_table", "stream_frames", "walk_frames", "wa
 _READ_BYTES: Final = 1 << 20
 _SKIP_BYTES: Final = 1 << 16  # payloads from here on are skipped, not read
 _FOOTER_BYTES: Final = 4
+_SMALL_BYTES: Final = 1 << 16  # of a remote file: as much as stores send with its opening
 _LARGE_MEMBER_BYTES: Final = 1 << 25  # of such one at a time is inflated
 
 
@@ -71,12 +73,15 @@ def walk_frames(source: ByteSource) -> Iterator[IntArray]:
 
 
 def _walk_in_order(source: ByteSource) -> Iterator[IntArray]:
-    source = source.fresh()
-    splitter = _strict_splitter(source)
-    while data := source.read(_READ_BYTES):
+    splitter, size, end = _strict_splitter(source), source.size() or 0, 0
+    parts: Iterable[bytes] = iter(partial(source.fresh().read, _READ_BYTES), b"")
+    if 0 < size <= _SMALL_BYTES:
+        parts = [source.look_at(0, size)]
+    for data in parts:
+        end += len(data)
         yield from _frames_in(splitter.feed(data, 0, len(data)), source)
     yield from _frames_in(splitter.finish(), source)
-    yield np.array([source.position], np.int64)
+    yield np.array([end], np.int64)
 
 
 def _frames_in(events: list[Event], source: ByteSource, compression: str = "") -> Iterator[IntArray]:

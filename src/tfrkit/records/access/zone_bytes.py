@@ -31,7 +31,7 @@ _ENTRY: Final = struct.Struct("<II")  # bytes of the name, kind
 _OUTLINE: Final = struct.Struct("<16Q")  # of the entry's feature
 _CRC: Final = struct.Struct("<I")
 _Value = TypeVar("_Value")
-_Taken: TypeAlias = dict[str, tuple[int, bytes, bytes]]  # by name: kind, outline, what is known of each run
+_Taken: TypeAlias = dict[str, tuple[int, memoryview, memoryview]]  # by name: kind, outline, entries of runs
 _COMPLETE: Final = 1
 _KNOWN, _SINGLE, _OPEN = 1, 2, 4
 _KINDS: Final = (_core.BYTES, _core.FLOAT, _core.INT64)
@@ -124,11 +124,11 @@ class _Cursor:
     """
 
     def __init__(self, data: bytes) -> None:
-        self._data = data
+        self._data = memoryview(data)
         self._at = 0
         self._end = len(data) - _CRC.size
 
-    def take(self, size: int) -> bytes:
+    def take(self, size: int) -> memoryview:
         if size > self._end - self._at:
             raise ValueError("bad zones: too short")
         self._at += size
@@ -206,8 +206,8 @@ def decode_zones(data: bytes, looked_at: Collection[str] | None = None) -> Zones
     outline = ShardOutline(_outlines(found, records), _outlines(found_lists, records))
     zoned = _zoned(found, outline, lengths)
     for entries in (zoned, outline.features, outline.lists):
-        for name in entries if looked_at is None else entries.keys() & set(looked_at):
-            entries[name]
+        for name in entries if looked_at is None else looked_at:
+            entries.get(name)
     return Zones(
         shard_bytes=shard_bytes,
         tail_crc=tail_crc,
@@ -252,7 +252,7 @@ def _take_entries(cursor: _Cursor, count: int, runs: int) -> _Taken:
     for _ in range(count):
         name_bytes, kind = cursor.numbers(_ENTRY)
         outline = cursor.take(_OUTLINE.size)
-        key = cursor.take(name_bytes)
+        key = bytes(cursor.take(name_bytes))
         _check(before is None or before < key, "order of names")
         before = key
         _check(not kind or kind in _ROWS, "kind of a feature")
@@ -261,7 +261,7 @@ def _take_entries(cursor: _Cursor, count: int, runs: int) -> _Taken:
     return found
 
 
-def _outline(data: bytes, records: int) -> FeatureOutline:
+def _outline(data: memoryview, records: int) -> FeatureOutline:
     numbers = _OUTLINE.unpack(data)
     _check(max(numbers) < 2**63, "a number over 2^63 - 1")
     of_kinds: Mapping[int, tuple[int, ...]] = {

@@ -14,7 +14,7 @@ from tfrkit.errors import DataLossError, InvalidArgumentError, OpError
 from tfrkit.records.sniff.file_sniffer import sniff_file
 from tfrkit.stores.source import ByteSource
 
-__all__ = ["MAX_DAMAGES", "Damage", "Kind", "damage_error", "still_written"]
+__all__ = ["MAX_DAMAGES", "Damage", "Kind", "damage_error", "indexing_error", "still_written"]
 
 MAX_DAMAGES: Final = (
     10_000  # of which details are kept, so that a file of nothing else fits into memory; all are counted
@@ -36,6 +36,9 @@ _ADVICE: Final[dict[str, str]] = {
 _WHEN_WRITTEN: Final = (
     'Read it again when it is finished; on_corrupt="skip" takes what is whole now. If no program is writing it, '
     "copy it again."
+)
+_TO_INDEX: Final = (
+    "copy the file again, or repair it with tfrkit.repair: no index can be made of it as it is."
 )
 _RECENT_SECONDS: Final = (
     30  # a file that ends in the middle of a record and has just been modified is still written
@@ -110,6 +113,20 @@ def damage_error(damage: Damage, source: ByteSource, compression: str) -> OpErro
         else still_written(source.fd, source.opened_bytes)
     )
     return damage.to_error(source.name, growing and f"{growing} {_WHEN_WRITTEN}")
+
+
+def indexing_error(error: OpError) -> OpError:
+    """The error about damage where an index was to be made, which cannot skip it. Pure: no I/O."""
+    skipping = [advice for advice in (*_ADVICE.values(), _WHEN_WRITTEN) if "on_corrupt" in advice]
+    found = next((advice for advice in skipping if error.message.endswith(advice)), None)
+    if found is None:
+        return error
+    growing = "Open it again when it is finished. If no program is writing it, "
+    advice = growing + _TO_INDEX if found is _WHEN_WRITTEN else _TO_INDEX[0].upper() + _TO_INDEX[1:]
+    message = error.message.removesuffix(found) + advice
+    made = type(error)(message, path=error.path, record=error.record, offset=error.offset)
+    made.repairable = error.repairable
+    return made
 
 
 def still_written(file: str | int, opened_bytes: int | None = None) -> str:

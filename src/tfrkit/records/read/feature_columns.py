@@ -131,19 +131,6 @@ class ScannedBlocks:
             for key, column, state in zip(kinds, columns, states, strict=True)
         }
 
-    def parse_lists(self, kinds: dict[str, int], threads: int) -> dict[str, Ragged]:
-        """Parse feature lists, of which each has one kind: the steps by row, each with its values."""
-        if not self.all_keys:
-            raise InvalidArgumentError(_MAX_KEYS_TEXT)
-        plan = _core.SequencePlan([], [(key, kind, -1, True) for key, kind in kinds.items()])
-        _, columns, failure = plan.parse(block_pieces(self.blocks), _core.PROTOBUF, threads)
-        if failure is not None:
-            raise self._broken(failure.row)
-        return {
-            key: Ragged.unchecked(ragged_of(column[:-1]), column[-1])
-            for key, column in zip(kinds, columns, strict=True)
-        }
-
     def _broken(self, row: int) -> InvalidArgumentError:
         return self.error(row, f"could not parse the features of {self.where(row)}")
 

@@ -213,12 +213,16 @@ class PlainSupply:
             source.scan_bytes if source.scan_bytes and block_bytes == BLOCK_BYTES else block_bytes
         )
         self._next = source.position
+        self._size = 0  # as it was when it was last asked for
 
     def plan(self, *, ahead: bool) -> tuple[int, int] | None:
         at = self._next
         # The step that finds the end may be an empty one, at the very end; after it none is needed.
-        if ahead and at > (self._source.size() or 0):
-            return None
+        # The size is asked for only beyond what it was: each time costs as much as parsing 200 records.
+        if ahead and at > self._size:
+            self._size = self._source.size() or 0
+            if at > self._size:
+                return None
         self._next += self._block_bytes
         return at, self._block_bytes
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import errno
 import fcntl
+import io
 import os
 import warnings
 from typing import Final
 
 from tfrkit.errors import from_os_error
 
-__all__ = ["lock_file"]
+__all__ = ["LockFile", "lock_file"]
 
 _NO_LOCKS: Final = (errno.ENOLCK, errno.ENOSYS, errno.ENOTSUP, errno.EOPNOTSUPP, errno.EINVAL)
 
@@ -46,3 +47,32 @@ def lock_file(fd: int, path: str, *, wait: bool) -> bool:
             stacklevel=2,
         )
     return True
+
+
+class LockFile(io.FileIO):
+    """An empty file that is locked while it is open; calling it says that it still is.
+
+    A file object's `with` block is entered and left in native code, where Ctrl-C cannot come in between: a lock that
+    stayed would keep out the clean-up of the same process, for ever.
+
+    Args:
+        path: it is made if it is not there.
+
+    Raises:
+        OpError: it cannot be opened or locked.
+    """
+
+    def __init__(self, path: str) -> None:
+        flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
+        try:
+            super().__init__(path, "r+", opener=lambda name, _: os.open(name, flags, 0o666))
+        except OSError as error:
+            raise from_os_error(error, path) from error
+        try:
+            lock_file(self.fileno(), path, wait=True)
+        except BaseException:
+            self.close()
+            raise
+
+    def __call__(self) -> None:
+        """Do nothing: what has a descriptor is not taken away."""

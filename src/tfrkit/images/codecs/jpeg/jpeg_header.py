@@ -9,8 +9,9 @@ from __future__ import annotations
 import struct
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, Final
+
+from tfrkit.cached_property import cached_property
 
 __all__ = ["Component", "Frame", "header_segments", "read_frame", "tidy_header"]
 
