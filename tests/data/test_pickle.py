@@ -71,3 +71,16 @@ def test_a_dataset_of_files_pickles_into_another_process(tmp_path: Path) -> None
 def test_a_function_that_does_not_pickle_is_an_error() -> None:
     with pytest.raises((pickle.PicklingError, AttributeError), match="lambda"):
         pickle.dumps(tfr.Dataset.range(3).map(lambda x: x))
+
+
+def test_a_dataset_that_was_asked_for_elements_by_number_pickles(tmp_path: Path) -> None:
+    with tfr.TFRecordWriter(tmp_path / "a.tfrecord") as writer:
+        writer.write_many([b"%d" % number for number in range(50)])
+    dataset = tfr.TFRecordDataset(tmp_path / "a.tfrecord").global_shuffle().map(int).batch(4)
+    before = pickle.dumps(dataset)
+    wanted = [batch.tolist() for batch in dataset]
+    assert [dataset[i].tolist() for i in range(len(dataset))] == wanted
+    for written in (before, pickle.dumps(dataset), pickle.dumps(dataset.epoch(0)[::1])):
+        copy = pickle.loads(written)
+        assert [copy[i].tolist() for i in range(13)] == [batch.tolist() for batch in copy] == wanted
+        assert len(written) < 4000

@@ -48,6 +48,10 @@ def pairs(x: np.int64) -> tuple[Any, Any]:
     return np.array([x, x + 1]), np.array([b"a", b"b"])
 
 
+def with_seed(x: np.int64, seed: Any) -> tuple[Any, Any]:
+    return x, seed
+
+
 def total(x: dict[str, Any]) -> np.int64:
     return np.int64(x["n"] + len(x["ids"]))
 
@@ -123,6 +127,27 @@ CASES = {
     "take": lambda: failing().take(6),
     "skip": lambda: failing().skip(6),
     "shard": lambda: failing().shard(3, 1),
+    "shard drop": lambda: failing().shard(3, 1, tail="drop"),
+    "shard repeat": lambda: records("ex nine").parse(SPEC).shard(4, 3, tail="repeat", mask="real"),
+    "shard shuffled": lambda: counted().global_shuffle(seed=1).batch(2).shard(2, 1),
+    "slice": lambda: failing()[11:2:-2],
+    "slice batched": lambda: records("ex nine", "ex five").parse(SPEC)[3:].batch(4),
+    "global_shuffle": lambda: failing().global_shuffle(seed=2),
+    "global_shuffle again": lambda: counted().global_shuffle(seed=2).repeat(3),
+    "global_shuffle alike": lambda: counted().global_shuffle(seed=2, reshuffle_each_iteration=False).repeat(2),
+    "global_shuffle window": lambda: failing().global_shuffle(seed=2, window=40),
+    "global_shuffle records": lambda: records("seven", "three").global_shuffle(seed=2).with_source().batch(3),
+    "global_shuffle window of records": lambda: records("seven", "three").global_shuffle(seed=2, window=60).repeat(2),
+    "global_shuffle skip": lambda: (
+        images("good", "broken", on_corrupt="skip").global_shuffle(seed=1).parse(IMAGES).decode_image("image")
+    ),
+    "global_shuffle parsed": lambda: (
+        records("ex nine", "ex lacking").global_shuffle(seed=2).parse(SPEC).batch(4).prefetch(2)
+    ),
+    "epoch": lambda: counted().global_shuffle(seed=2).map(triple).batch(4).epoch(3),
+    "epoch of a buffer": lambda: counted().shuffle(4, seed=2).map(triple).repeat(2).epoch(3),
+    "seeded": lambda: failing().map(with_seed, seeded=True, seed=3).repeat(2),
+    "seeded records": lambda: records("seven", "three").map(with_seed, 2, seeded=True, seed=3).global_shuffle(seed=1),
     "concatenate": lambda: failing().concatenate(counted()),
     "zip": lambda: tfr.Dataset.zip(failing(), {"a": counted().shuffle(3, seed=1)}),
     "enumerate": lambda: failing().enumerate(5),

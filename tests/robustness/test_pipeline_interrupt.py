@@ -23,8 +23,10 @@ files = sys.argv[1:5]
 LOOP = """
 print("begun", flush=True)
 while True:
-    for element in dataset:
+    iterator = iter(dataset)
+    for element in iterator:
         pass
+    iterator.close()  # not in __del__, where Python would swallow an interruption
 """
 SLEEPS = """
 def sleeping():
@@ -32,7 +34,7 @@ def sleeping():
     time.sleep(600)
     yield 2
 """
-CASES = {f"pipeline {number}": f"dataset = pipelines(files)[{number}]" for number in range(16)} | {
+CASES = {f"pipeline {number}": f"dataset = pipelines(files)[{number}]" for number in range(18)} | {
     "sleeping generator": SLEEPS + "dataset = tfr.Dataset.from_generator(sleeping, output_signature=NUMBER)",
     "sleeping generator, prefetched": SLEEPS
     + "dataset = tfr.Dataset.from_generator(sleeping, output_signature=NUMBER).prefetch(2).prefetch(1)",

@@ -6,6 +6,7 @@ from collections.abc import Collection
 from dataclasses import dataclass, field, fields
 from typing import Any, ClassVar, Final
 
+from tfrkit.data.engine.lookup import Lookup
 from tfrkit.data.engine.node import Context, Node, NodeIterator, UnaryNode
 from tfrkit.model.near_names import missing_attribute
 
@@ -193,6 +194,13 @@ class OptionsNode(UnaryNode):
 
     verb = ""  # how a pipeline runs is no part of what it is
     selects = True
+    unindexable = ""
+
+    def used(self, count: int) -> int | None:
+        return count
+
+    def lookup(self, context: Context) -> Lookup:
+        return self.input.lookup(context)
 
     @staticmethod
     def of(node: Node) -> Options:

@@ -12,8 +12,7 @@ from tfrkit.data.batch.collate import collate
 from tfrkit.data.batch.pad_plan import make_pad_plan
 from tfrkit.data.batch.padded_batch import PaddedBatchNode
 from tfrkit.data.batch.ragged_batch import RaggedBatchNode, stack_ragged
-from tfrkit.data.batch.rebatch import RebatchNode
-from tfrkit.data.batch.unbatch import UnbatchNode
+from tfrkit.data.batch.unbatch import RebatchNode, UnbatchNode
 from tfrkit.data.elements.structure import flatten, map_structure, pack
 from tfrkit.data.elements.structure_specs import spec_of
 from tfrkit.errors import DataLossError, InvalidArgumentError

@@ -10,11 +10,14 @@ really run them, only what is done to single values, so that the two can be comp
 from __future__ import annotations
 
 from typing import Any
+from weakref import WeakKeyDictionary
 
+from tfrkit.data.engine.node import Node
 from tfrkit.testing import (  # noqa: F401 - each says which nodes it runs
     plain_batches,
     plain_features,
     plain_images,
+    plain_numbers,
     plain_order,
     plain_sources,
     plain_stages,
@@ -22,6 +25,8 @@ from tfrkit.testing import (  # noqa: F401 - each says which nodes it runs
 from tfrkit.testing.plain_stage import begin, opened
 
 __all__ = ["plain"]
+
+_PASSES: WeakKeyDictionary[Any, int] = WeakKeyDictionary()  # that were begun of each dataset
 
 
 class plain:  # noqa: N801 - reads as a function, and is an iterator
@@ -36,7 +41,9 @@ class plain:  # noqa: N801 - reads as a function, and is an iterator
     """
 
     def __init__(self, dataset: Any) -> None:
-        self._root = begin(dataset.node)
+        node, epoch = dataset.node, _PASSES.get(dataset, 0)
+        _PASSES[dataset] = epoch + 1
+        self._root = begin(node.at_epoch(epoch) if isinstance(node, Node) else node)
 
     def __iter__(self) -> plain:
         return self

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from tfrkit.data.elements.element_values import to_value
-from tfrkit.data.features.column_ops import CastOp, ColumnsNode, DecodeRawOp, RenameOp
-from tfrkit.data.features.parse import ParseNode
-from tfrkit.data.features.parse_sequence import ParseSequenceNode
+from tfrkit.data.features.column_ops import CastOp, ColumnsNode, RenameOp
+from tfrkit.data.features.decode_raw import DecodeRawOp
+from tfrkit.data.features.parse import ParseNode, ParseSequenceNode
 from tfrkit.data.features.with_column import WithColumnNode
 from tfrkit.data.features.with_source import WithSourceNode
 from tfrkit.errors import FailedPreconditionError, InvalidArgumentError

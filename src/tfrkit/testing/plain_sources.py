@@ -16,7 +16,7 @@ from tfrkit.data.elements.structure import map_structure
 from tfrkit.data.sources.file_names import FilesNode
 from tfrkit.data.sources.generator import GeneratorNode
 from tfrkit.data.sources.generator_check import checker
-from tfrkit.data.sources.range import RangeNode
+from tfrkit.data.sources.numbers import RangeNode
 from tfrkit.data.sources.records_source import RecordsNode
 from tfrkit.data.sources.slices import SlicesNode, TensorsNode
 from tfrkit.data.sources.text_lines import TextLinesNode
@@ -47,8 +47,9 @@ class PlainRange(Stage):
         if self.number == self.node.count:
             raise StopIteration
         value = self.node.first + self.number * self.node.step
+        place = (None, self.node.first_row + self.number)
         self.number += 1
-        return Item(np.array(value, np.int64).astype(self.node.dtype)[()])
+        return Item(np.array(value, np.int64).astype(self.node.dtype)[()], place)
 
 
 @runs(SlicesNode)
@@ -64,7 +65,8 @@ class PlainSlices(Stage):
             raise StopIteration
         number = self.number
         self.number += 1
-        return Item(map_structure(lambda column: row_of(column, number), self.node.columns))
+        row = map_structure(lambda column: row_of(column, number), self.node.columns)
+        return Item(row, (None, self.node.first_row + number))
 
 
 def row_of(column: Any, number: int) -> Any:

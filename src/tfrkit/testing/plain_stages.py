@@ -18,8 +18,7 @@ from tfrkit.data.stages.ignore_errors import IgnoreErrorsNode
 from tfrkit.data.stages.map import MapNode
 from tfrkit.data.stages.prefetch import PrefetchNode
 from tfrkit.data.stages.repeat import RepeatNode
-from tfrkit.data.stages.shard import ShardNode
-from tfrkit.data.stages.take import SkipNode, TakeNode
+from tfrkit.data.stages.take import ShardNode, SkipNode, TakeNode
 from tfrkit.data.stages.zip import ZipNode
 from tfrkit.errors import CancelledError, FailedPreconditionError
 from tfrkit.testing.plain_stage import Item, Stage, begin, call, converted, runs
@@ -105,7 +104,6 @@ class PlainSkip(Stage):
         return next(self.input)
 
 
-@runs(ShardNode)
 class PlainShard(Stage):
     """Every n-th element. After an error between two of them the elements between them are counted again."""
 
@@ -132,8 +130,9 @@ class PlainRepeat(Stage):
         self.node = node
         self.left = node.count
         self.empty = True
+        self.time = 0
         if self.left != 0:
-            self.input = begin(node.input)
+            self.input = self.begin()
 
     def __next__(self) -> Item:
         while self.left != 0:
@@ -144,11 +143,16 @@ class PlainRepeat(Stage):
                 if self.empty and self.node.count < 0:
                     self.left = 0
                 if self.left != 0 or self.node.again:
-                    self.input, self.empty = begin(self.node.input), True
+                    self.input, self.empty = self.begin(), True
                 continue
             self.empty = False
             return item
         raise StopIteration
+
+    def begin(self) -> Stage:
+        """Begin the input anew, in the next epoch."""
+        epoch, self.time = self.node.epoch_of(self.time, self.node.epoch), self.time + 1
+        return begin(self.node.input.at_epoch(epoch))
 
 
 @runs(ConcatenateNode)

@@ -41,7 +41,6 @@ TYPES = (BytesColumn, Ragged, Sparse)
 )
 def test_what_elements_consist_of_is_finished(value):
     assert _core.is_finished(value, TYPES)
-    assert _core.count_finished([value, value], TYPES) == 2
 
 
 @pytest.mark.parametrize(
@@ -63,7 +62,6 @@ def test_what_elements_consist_of_is_finished(value):
 )
 def test_what_is_to_be_converted_is_not_finished(value):
     assert not _core.is_finished(value, TYPES)
-    assert _core.count_finished([b"", value, b""], TYPES) == 1
 
 
 def test_only_the_types_that_are_named_are_finished():

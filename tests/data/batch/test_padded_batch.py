@@ -8,8 +8,7 @@ from hypothesis import strategies as st
 from tests.data.support.outcomes import outcomes, resumed
 from tests.data.support.runs_node import RunsNode, pull_all
 from tfrkit import BytesColumn, Dataset, Ragged
-from tfrkit.data.batch.pad import pad_column, pad_values
-from tfrkit.data.batch.padded_batch import make_padded_batch_node
+from tfrkit.data.batch.padded_batch import PaddedBatchNode, pad_column, pad_values
 from tfrkit.data.elements.chunk import ColumnChunk, ObjectChunk
 from tfrkit.data.elements.columns import Padded, RowList
 from tfrkit.errors import DataLossError, InvalidArgumentError
@@ -36,7 +35,7 @@ def test_strings_are_padded_with_nothing_or_what_is_given():
 def test_rows_to_be_padded_by_another_default_take_the_argument():
     spec = TensorSpec([None], "int64")
     chunk = ColumnChunk(Padded(RAGGED, 9), 4)
-    found = pull_all(make_padded_batch_node(RunsNode((chunk,), spec), 4, None, np.int64(-1), False))
+    found = pull_all(PaddedBatchNode(RunsNode((chunk,), spec), 4, False, None, np.int64(-1)))
     assert found[0].tolist() == [[1, 2, -1], [-1, -1, -1], [3, -1, -1], [4, 5, 6]]
 
 
@@ -83,7 +82,7 @@ def test_before_a_function_they_are_checked_at_once():
 def test_types_that_differ_are_refused():
     chunk = ObjectChunk([np.zeros(1, np.int32), np.zeros(1, np.int64)])
     (error,) = pull_all(
-        make_padded_batch_node(RunsNode((chunk,), TensorSpec([None], "int32")), 2, None, None, False)
+        PaddedBatchNode(RunsNode((chunk,), TensorSpec([None], "int32")), 2, False, None, None)
     )
     assert isinstance(error, InvalidArgumentError)
     assert str(error).startswith("Cannot batch tensors with different types in component 0.")

@@ -11,7 +11,7 @@ from tests.data.support.runs_node import RunsNode
 from tests.data.support.same import same
 from tests.data.support.suite import StageSuite
 from tfrkit import Dataset
-from tfrkit.data.batch.rebatch import RebatchNode
+from tfrkit.data.batch.unbatch import RebatchNode
 from tfrkit.data.elements.chunk import ColumnChunk, ObjectChunk
 from tfrkit.data.engine.node import Context
 

@@ -5,7 +5,7 @@ import pytest
 
 from tests.data.support.same import same
 from tfrkit import BytesColumn, Ragged, Sparse
-from tfrkit.data.elements.element_values import as_dtype, to_element, to_elements, to_tensors, to_value
+from tfrkit.data.elements.element_values import as_dtype, to_element, to_tensors, to_value
 
 ARRAY = np.arange(3)
 
@@ -98,12 +98,6 @@ def test_what_no_tensor_holds_is_refused(value, text):
     with pytest.raises(ValueError, match=r".") as caught:
         to_value(value)
     assert str(caught.value) == text
-
-
-def test_many_results_are_converted_from_the_first_that_needs_it():
-    right = [np.int64(1), b"x"]
-    assert to_elements(right) is right
-    assert same(to_elements([*right, 3, np.int64(4)]), [np.int64(1), b"x", np.int32(3), np.int64(4)])
 
 
 def test_types_by_any_name():

@@ -10,6 +10,7 @@ import functools
 import json
 import operator
 import os
+import struct
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
@@ -37,11 +38,33 @@ def write_files() -> None:
         with tfr.TFRecordWriter(f"{number}.tfrecord") as writer:
             for i in range(12):
                 writer.write_example({"n": 100 * number + i, "ids": [i] * (i % 3)})
+    with tfr.TFRecordWriter("images.tfrecord") as writer:
+        for i in range(12):
+            writer.write_example({"image": b"broken" if i % 5 == 3 else bmp(i)})
+    with tfr.TFRecordWriter("sequences.tfrecord") as writer:
+        for i in range(12):
+            writer.write(tfr.make_sequence_example({"n": i}, {"ids": [[i]] * (i % 3)}).SerializeToString())
     Path("lines.txt").write_bytes(b"one\ntwo\n\nthree\nfour\n")
+
+
+def bmp(value: int) -> bytes:
+    """A gray image of four pixels, in a format without compression: the same bytes everywhere."""
+    head = struct.pack("<2sIIIIiiHHIIIIII", b"BM", 62, 0, 54, 40, 1, 2, 1, 24, 0, 8, 0, 0, 0, 0)
+    return head + bytes([value, value, value, 0]) * 2
 
 
 def records(*names: str) -> Dataset:
     return tfr.TFRecordDataset(list(names or ("0.tfrecord", "1.tfrecord", "2.tfrecord")))
+
+
+def images(on_corrupt: Any) -> Dataset:
+    parsed = records("images.tfrecord").parse({"image": tfr.FixedLenFeature([], "string")})
+    return parsed.decode_image("image", on_corrupt=on_corrupt)
+
+
+def sequences() -> Dataset:
+    lists = {"ids": tfr.VarLenFeature("int64")}
+    return records("sequences.tfrecord").parse_sequence({"n": tfr.FixedLenFeature([], "int64")}, lists)
 
 
 def ranges(count: int = 20) -> Dataset:
@@ -109,6 +132,27 @@ PIPELINES: dict[str, Callable[[], Dataset]] = {
     "features": lambda: records().shuffle(8, seed=4).parse(SPEC).cast(n="int32").batch(4).prefetch(2),
     "with_column": lambda: records().parse(SPEC).with_column("count", len),
     "with_source": lambda: records().parse(SPEC).with_source(),
+    "parse_sequence": sequences,
+    "parse_sequence and batch": lambda: sequences().batch(5).prefetch(2),
+    "decode_image": lambda: images("raise").ignore_errors(),
+    "decode_image and batch": lambda: images("raise").batch(2).ignore_errors(),
+    "decode_image without broken ones": lambda: images("skip").shuffle(4, seed=1),
+    "global_shuffle": lambda: ranges().global_shuffle(seed=5),
+    "global_shuffle in windows": lambda: ranges().global_shuffle(seed=5, window=80),
+    "global_shuffle and batch": lambda: records().global_shuffle(seed=5).parse(SPEC).batch(5).prefetch(2),
+    "global_shuffle and repeat": lambda: ranges().global_shuffle(seed=5).map(abs).repeat(2).batch(3),
+    "global_shuffle and shard": lambda: ranges().global_shuffle(seed=5).batch(2).shard(3, 1).repeat(2),
+    "global_shuffle without broken ones": lambda: (
+        records("images.tfrecord")
+        .global_shuffle(seed=5)
+        .parse({"image": tfr.FixedLenFeature([], "string")})
+        .decode_image("image", on_corrupt="skip")
+        .batch(2)
+    ),
+    "shard by number": lambda: records().parse(SPEC).shard(5, 1, tail="repeat", mask="real"),
+    "slice": lambda: ranges()[15:2:-2],
+    "epoch": lambda: ranges().global_shuffle(seed=5).epoch(3),
+    "seeded": lambda: ranges().map(divmod, seeded=True, seed=5).repeat(2),
 }
 
 

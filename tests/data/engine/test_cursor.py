@@ -13,7 +13,7 @@ from tfrkit.data.dataset import Dataset
 from tfrkit.data.elements.chunk import ObjectChunk
 from tfrkit.data.engine.cursor import Cursor, next_demand, split
 from tfrkit.data.engine.node import Context
-from tfrkit.data.sources.range import RangeNode
+from tfrkit.data.sources.numbers import RangeNode
 
 
 def _range(count):

@@ -42,8 +42,8 @@ def test_every_stage_has_a_golden_state():
     assert lacking <= NO_STATE
 
 
-# Stages whose states are as those of `parse`, and stages that only tfrkit itself puts into pipelines.
-NO_STATE = {"decode_image", "parse_sequence", "elements", "located"}
+# Stages that only tfrkit itself puts into pipelines.
+NO_STATE = {"elements", "located"}
 
 
 def kinds(kind: type[Node]) -> set[type[Node]]:

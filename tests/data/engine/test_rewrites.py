@@ -13,13 +13,13 @@ import tfrkit as tfr
 from tests.data.features.test_parse import shown
 from tests.data.support.runs_node import RunsNode, pull_all
 from tests.data.support.same import same
+from tfrkit.data.batch.batch import FusedBatchNode
 from tfrkit.data.batch.batch_iterators import BackgroundBatches
-from tfrkit.data.batch.fused_batch import FusedBatchNode
 from tfrkit.data.dataset import Dataset
 from tfrkit.data.elements.chunk import ObjectChunk, RecordChunk
 from tfrkit.data.engine.node import Context
 from tfrkit.data.engine.rewrites import optimise
-from tfrkit.data.features.column_ops import DecodeRawOp
+from tfrkit.data.features.decode_raw import DecodeRawOp
 from tfrkit.data.stages.prefetch import PrefetchNode
 from tfrkit.model.block import Block
 
@@ -181,15 +181,15 @@ def test_batches_in_threads_come_in_order_and_the_thread_ends_with_its_iterator(
     assert iterator.pull(1) is None
 
 
-@pytest.mark.parametrize("place", ["work", "_add_slot"])
+@pytest.mark.parametrize("place", ["work", "taken"])
 def test_an_interruption_of_the_consumer_leaves_no_batch_unmade(monkeypatch, place):
     interruptions = iter([KeyboardInterrupt()])
     original = getattr(BackgroundBatches, place)
 
-    def interrupted(self, *args, **options):
-        if (Exception in args or options.get("own")) and (error := next(interruptions, None)) is not None:
+    def interrupted(self, slot, *args):
+        if slot.own and (error := next(interruptions, None)) is not None:
             raise error
-        return original(self, *args, **options)
+        return original(self, slot, *args)
 
     ds = source().parse(SPEC).batch(4)
     expected = pull_all(ds.node, 1)

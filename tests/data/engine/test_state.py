@@ -424,3 +424,12 @@ def test_a_state_that_was_damaged_is_refused(key: str, value: Any) -> None:
         tfr.errors.InvalidArgumentError, match=r"not as it was written|the files are not those"
     ):
         dataset.iter_from(state)
+
+
+def test_state_of_a_pipeline_without_shuffle_keeps_what_a_position_counts():
+    ds = tfr.Dataset.range(10).batch(2)
+    iterator = iter(ds)
+    next(iterator), next(iterator)
+    position = iterator.position()
+    assert position["samples"] == 4
+    assert ds.iter_from(iterator.state()).position() == position

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
-from tfrkit.data.engine.seen_ranges import SeenRanges
 from tfrkit.data.engine.thread_choice import ThreadChoice
+from tfrkit.data.stages.parallel_map import SeenRanges
 
 
 def timed(choice: ThreadChoice, seconds: float, busy: float, count: int = 50) -> tuple[bool, bool]:

@@ -12,7 +12,8 @@ from tfrkit.data.elements.chunk import ColumnChunk, ObjectChunk
 from tfrkit.data.elements.columns import Padded, RowList
 from tfrkit.data.elements.origin import Origin
 from tfrkit.data.engine.node import Context
-from tfrkit.data.features.column_ops import CastOp, ColumnsNode, DecodeRawOp, RenameOp, SelectOp, apply_op
+from tfrkit.data.features.column_ops import CastOp, ColumnsNode, RenameOp, SelectOp, apply_op
+from tfrkit.data.features.decode_raw import DecodeRawOp
 from tfrkit.errors import InvalidArgumentError, UnimplementedError
 from tfrkit.model.element_spec import RaggedTensorSpec, SparseTensorSpec, TensorSpec
 

@@ -13,7 +13,7 @@ from PIL import Image
 
 import tfrkit as tfr
 from tests.data.support.image_files import SPEC, image_record, jpeg, png, write_images
-from tfrkit.data.batch.fused_batch import FusedBatchNode
+from tfrkit.data.batch.batch import FusedBatchNode
 from tfrkit.data.engine.rewrites import optimise
 from tfrkit.images.image_maker import ImageMaker
 

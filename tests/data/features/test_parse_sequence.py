@@ -12,7 +12,7 @@ from tests.data.support.example_cases import any_sequences
 from tests.data.support.runs_node import RunsNode, pull_all
 from tests.data.support.same import same
 from tfrkit.data.elements.chunk import ObjectChunk
-from tfrkit.data.features.parse_sequence import ParseSequenceNode
+from tfrkit.data.features.parse import ParseSequenceNode
 from tfrkit.model.element_spec import RaggedTensorSpec, TensorSpec
 
 CONTEXT = {"n": tfr.FixedLenFeature([], "int64")}

@@ -137,3 +137,65 @@ def test_an_iterator_that_is_at_work_notices_nothing():
     found = [next(iterator) for _ in range(10)]
     dataset.profile(1)
     assert [*found, *iterator] == wanted
+
+
+def test_how_long_the_consumer_waited_is_shown_with_the_stage_that_it_waited_for():
+    got = []
+    report = Dataset.range(20).map(decode).prefetch(2).profile(5, got.append)
+    assert [int(x) for x in got] == list(range(20))
+    assert report.waited is not None
+    assert report.waited > 0.5 * report.seconds
+    assert "the consumer waited" in str(report)
+    assert "map(decode) is the limit" in str(report)
+
+
+def test_stage_before_a_batch_is_named_if_it_is_the_limit():
+    def large(x):
+        time.sleep(0.0005)
+        return np.zeros(100_000, np.float32)  # putting them together takes a while, too
+
+    report = Dataset.range(10_000).map(large).batch(32).profile(0.5, lambda batch: None)
+    batch, mapped, _ = report.stages
+    assert batch.seconds / batch.elements > mapped.seconds / mapped.elements
+    assert "map(" in str(report).splitlines()[1]
+
+
+def test_a_busy_consumer_does_not_wait():
+    report = Dataset.range(20).prefetch(2).profile(5, lambda x: time.sleep(0.02))
+    assert report.waited is not None
+    assert report.waited < 0.5 * report.seconds
+    assert Dataset.range(20).profile(1).waited is None
+
+
+def spin(x, seconds=0.1):
+    end = time.perf_counter() + seconds
+    while time.perf_counter() < end:
+        pass
+    return x
+
+
+def test_pythons_lock_is_named_if_it_is_the_limit():
+    report = Dataset.range(5).map(spin).profile(5)
+    assert report.locked > 0.4
+    assert "Python's lock (the GIL)" in str(report)
+    assert Dataset.range(100).map(decode).profile(5).locked < 0.4
+
+
+def test_more_threads_are_not_advised_where_the_lock_is_the_limit():
+    for calls in (None, 2):
+        report = Dataset.range(6).map(spin, num_parallel_calls=calls).profile(5)
+        assert report.locked > 0.4
+        assert "more threads do not help" in str(report)
+        assert not any("num_parallel_calls=AUTOTUNE" in hint for hint in report.hints)
+
+
+def test_lock_that_the_consumer_holds_is_not_the_limit_of_the_pipeline():
+    report = Dataset.range(5).prefetch(2).profile(5, spin)
+    assert report.locked > 0.4
+    assert "Python's lock" not in str(report)
+
+
+def test_lock_is_not_named_beside_a_stage_that_waits():
+    report = Dataset.range(200).map(decode).prefetch(2).profile(1, lambda x: spin(x, 0.002))
+    assert any("it mostly waits" in hint for hint in report.hints)
+    assert "Python's lock" not in str(report)

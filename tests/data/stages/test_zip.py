@@ -3,8 +3,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+import tfrkit as tfr
+from tests.data.support.image_files import png
 from tests.data.support.outcomes import outcomes, resumed
 from tests.data.support.runs_node import RunsNode, pull_all
+from tests.data.support.same import same
 from tfrkit import Block, Dataset
 from tfrkit.data.elements.chunk import ColumnChunk, ObjectChunk, RecordChunk
 from tfrkit.data.engine.node import Context
@@ -110,3 +113,24 @@ def test_states(at):
     with np.errstate(all="raise"):
         assert resumed(ending, at) == outcomes(ending())[at:]
         assert resumed(make, at) == outcomes(make())[at:]
+
+
+@pytest.mark.parametrize("options", [{}, {"size": (6, 7)}, {"on_corrupt": "skip"}], ids=str)
+def test_ragged_features_beside_decoded_images_stay_ragged(tmp_path, options):
+    spec = {"image": tfr.FixedLenFeature([], "bytes"), "words": tfr.RaggedFeature("int64")}
+    with tfr.TFRecordWriter(tmp_path / "a.tfrecord") as writer:
+        for number in range(9):
+            example = tfr.make_example({"image": png(4), "words": np.arange(number % 4)})
+            writer.write(example.SerializeToString())
+    images = tfr.TFRecordDataset(tmp_path / "a.tfrecord").parse(spec).decode_image("image", **options)
+    zipped = Dataset.zip(images, Dataset.range(9))
+    found = list(zipped.batch(4))
+    assert [batch[0]["words"].to_list() for batch in found] == [
+        [[], [0], [0, 1], [0, 1, 2]],
+        [[], [0], [0, 1], [0, 1, 2]],
+        [[]],
+    ]
+    assert same(found, [zipped.batch(4)[number] for number in range(3)])
+    for each in images.take(7), images.repeat(2), images.concatenate(images), images.prefetch(2):
+        batches = each.batch(4)
+        assert same(list(batches), [batches[number] for number in range(len(batches))])

@@ -1,5 +1,8 @@
 """Batches at work: made one by one in the consumer's thread, or several at once in the background, in order.
 
+A BatchMaker makes a batch of elements that were taken, with the stages before and after it. All comes out as it would
+from the stages one by one, errors in their places, and the state is theirs too.
+
 In the background, what a batch takes from its input is taken by one thread at a time; making the batch is native work
 that any number of threads do at once. If an element fails, the batches that were begun after it are made anew: their
 elements go back, and what was made of them is dropped. That cannot be observed, as there is no user's code in it.
@@ -7,21 +10,100 @@ elements go back, and what was made of them is dropped. That cannot be observed,
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
-from tfrkit.data.batch.batch_maker import BatchMaker
-from tfrkit.data.elements.chunk import ObjectChunk
+from tfrkit.data.elements.chunk import Chunk, ObjectChunk, concat
 from tfrkit.data.engine.background import Background, Slot
+from tfrkit.data.engine.chunk_node import ChunkFunction
 from tfrkit.data.engine.cursor import Cursor, CursorIterator, Segment, place, split
 from tfrkit.data.engine.node import Context, Node, Run
+from tfrkit.data.features.image_column import BadImage
 
-__all__ = ["BackgroundBatches", "BatchIterator"]
+__all__ = ["BackgroundBatches", "BatchIterator", "BatchMaker"]
 
 _EACH: Final = 2  # batches for each thread, ready or under way; more if the user says so
 _MOST_BYTES: Final = 64 << 20  # of their elements together, if that is more than one batch
 _MEASURED: Final = 64  # one of this many batches is measured
+
+
+class BatchMaker:
+    """The work of a batch, and of the stages before and after it.
+
+    Attributes:
+        count: of the elements of a batch.
+    """
+
+    def __init__(self, size: int, drop: bool, make: Callable[[Chunk], Any]) -> None:
+        """Make batches of a size with `make`; a last one with fewer elements is dropped or not."""
+        self.count = size
+        self._drop = drop
+        self._make = make
+        self._before: list[ChunkFunction] = []
+        self._after: list[ChunkFunction] = []
+        self._levels = 0
+
+    def among(self, before: Sequence[Any], after: Sequence[Any], context: Context) -> BatchMaker:
+        """Add the nodes of stages before and after the batch."""
+        self._before = [each.chunk_function(context) for each in _joined(before)]
+        self._after = [each.chunk_function(context) for each in after]
+        self._levels = len(before) + len(after)
+        return self
+
+    def make(self, segments: list[Segment]) -> tuple[Run | None, int | None]:
+        """Make a batch of what `Cursor.take_all` returned.
+
+        Returns:
+            A run with the batch or an error, None if it is dropped at the end; and, if one of the elements failed, how
+            many were used: the next batch begins after those.
+        """
+        elements = chunk = concat([segment.chunk for segment in segments])
+        failure: Exception | None = None
+        for function in self._before:
+            if len(chunk):
+                chunk, error = function(chunk)
+                failure = error or failure
+        if failure is not None:
+            return Run(ObjectChunk([]), _located(failure, elements, len(chunk))), len(chunk) + 1
+        if segments[-1].error is not None:  # the batch is lost
+            return Run(ObjectChunk([]), segments[-1].error), None
+        if self._drop and len(elements) < self.count:
+            return None, None
+        try:
+            made: Chunk = ObjectChunk([self._make(chunk)])
+        except Exception as error:  # elements that do not fit together
+            return Run(ObjectChunk([]), error), None
+        for function in self._after:
+            made, failure = function(made)
+            if failure is not None:
+                return Run(ObjectChunk([]), _located(failure, elements)), None
+        return Run(made), None
+
+    def state_of(self, state: Any) -> Any:
+        """The state of a place in the input (as a cursor writes it), as the stages one by one would write it."""
+        for _ in range(self._levels):
+            state = place(state)
+        return state
+
+
+def _joined(stages: Sequence[Any]) -> list[Any]:
+    """The stages, some of them as one that does the work of two."""
+    found: list[Any] = []
+    for stage in stages:
+        both = found[-1].with_next(stage) if found else None
+        if both is None:
+            found.append(stage)
+        else:
+            found[-1] = both
+    return found
+
+
+def _located(error: Exception, elements: Chunk, row: int | None = None) -> Exception:
+    """The error for the user; a broken image is the row's that is given, or that of its own number."""
+    if not isinstance(error, BadImage):
+        return error
+    return error.locate(elements, error.row if row is None else row).error()
 
 
 class BatchIterator(CursorIterator):
@@ -57,7 +139,7 @@ class BackgroundBatches(Background):
 
     def __init__(
         self,
-        make_maker: Callable[[Context], BatchMaker],
+        maker: Callable[[Context], BatchMaker],
         depth: int | None,
         node: Node,
         context: Context,
@@ -69,7 +151,7 @@ class BackgroundBatches(Background):
         self._most = max(depth or 0, _EACH * self._threads)
         self._limit = min(self._most, self._threads)  # batches that are ready or under way
         self._each = replace(context, threads=1)  # for one batch
-        self._maker = make_maker(self._each)
+        self._maker = maker(self._each)
         self._begun = 0  # batches so far
         self._measured: Slot | None = None  # whose size says how many may be under way
 
@@ -83,20 +165,17 @@ class BackgroundBatches(Background):
         """A hungry consumer works itself, and counts as one of the threads."""
         return self._threads - self.hungry
 
-    def helps(self) -> bool:
-        """If there is room, or a batch that was begun here is not done: an interruption came between."""
+    def help(self, n: int) -> bool:
+        """Make a batch if there is room, or one that was begun here and is not done: an interruption came between."""
         self.push()
         with self.lock:
-            return self._own() is not None or (not self.ended and self.room() > 0)
-
-    def help(self, n: int) -> Run | None:
-        slot = self._own() or self._begin_slot(Exception)
+            slot = next((slot for slot in self._slots if slot.own and not slot.done), None)
+            if slot is None and (self.ended or self.room() <= 0):
+                return False
+        slot = slot or self._begin_slot(Exception)
         if slot is not None:
             self.work(slot, Exception)
-        return None
-
-    def _own(self) -> Slot | None:
-        return next((slot for slot in self._slots if slot.own and not slot.done), None)
+        return True
 
     def taken(self, slot: Slot) -> None:
         slot.count = 1
@@ -115,8 +194,11 @@ class BackgroundBatches(Background):
             with self._taking:  # no other thread takes elements meanwhile
                 self._give_back(slot, used)
         with self.lock:
+            measured = slot is self._measured
+            if measured:
+                self._measured = None  # its elements may keep much memory
             if not slot.cancelled:
-                if run is not None and slot is self._measured:
+                if run is not None and measured:
                     self._bound(max(run.chunk.nbytes, sum(each.chunk.nbytes for each in slot.segments)))
                 slot.finish(*(ObjectChunk([]), None) if run is None else (run.chunk, run.error))
             del run  # before the consumer can take it: what others refer to would be copied

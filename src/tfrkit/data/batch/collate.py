@@ -9,7 +9,6 @@ from __future__ import annotations
 from typing import Any, Final
 
 import numpy as np
-import numpy.typing as npt
 
 from tfrkit import _core
 from tfrkit.data.elements.element_values import to_value
@@ -71,19 +70,12 @@ def _stack_alike(values: list[Any]) -> Any:
     for value in values:
         if value.shape != shape or value.dtype != dtype:
             raise _UnlikeError
-    return _stack_arrays(values) if isinstance(first, np.ndarray) else _stack_columns(values)
-
-
-def _stack_arrays(values: list[npt.NDArray[Any]]) -> Any:
-    shape = (len(values), *values[0].shape)
+    shape = (len(values), *shape)
+    if isinstance(first, BytesColumn):
+        return BytesColumn.concat([value.reshape(value.size) for value in values]).reshape(*shape)
     # Joined along the first dimension they lie as they do stacked, and np.stack would make a view of each.
     stacked = np.concatenate(values).reshape(shape) if len(shape) > 1 else np.array(values)
     return BytesColumn.from_list(stacked) if stacked.dtype == object else stacked
-
-
-def _stack_columns(values: list[BytesColumn]) -> BytesColumn:
-    flat = BytesColumn.concat([value.reshape(value.size) for value in values])
-    return flat.reshape(len(values), *values[0].shape)
 
 
 def _stack_ragged(values: list[Ragged]) -> Ragged:
@@ -127,9 +119,16 @@ def _collate_leaves(elements: list[Any]) -> Any:
         require_same(elements[0], element)
     components = [[_value(leaf) for leaf in leaves] for leaves in zip(*map(flatten, elements), strict=True)]
     for number, values in enumerate(components):
-        _check_shapes(values, number)
+        if values[0] is not None and not isinstance(values[0], _COMPOSITE):
+            _check_shapes(values, number)
     for number, values in enumerate(components):
-        _check_types(values, number)
+        types = [_type_name(value) for value in values]
+        other = next((place for place, name in enumerate(types) if name != types[0]), 0)
+        if other:
+            raise InvalidArgumentError(
+                f"Cannot batch tensors with different types in component {number}. First element had type "
+                f"{types[0]} and element {other} had type {types[other]}."
+            )
     return pack(elements[0], [_stack_alike(values) for values in components])
 
 
@@ -144,23 +143,11 @@ def _value(leaf: Any) -> Any:
 
 
 def _check_shapes(values: list[Any], component: int) -> None:
-    if values[0] is None or isinstance(values[0], _COMPOSITE):
-        return
     for number, value in enumerate(values):
         if not (value is None or isinstance(value, _COMPOSITE)) and value.shape != values[0].shape:
             raise InvalidArgumentError(
                 f"Cannot batch tensors with different shapes in component {component}. First element had shape "
                 f"{show_dims(values[0].shape)} and element {number} had shape {show_dims(value.shape)}."
-            )
-
-
-def _check_types(values: list[Any], component: int) -> None:
-    types = [_type_name(value) for value in values]
-    for number, name in enumerate(types):
-        if name != types[0]:
-            raise InvalidArgumentError(
-                f"Cannot batch tensors with different types in component {component}. First element had type "
-                f"{types[0]} and element {number} had type {name}."
             )
 
 

@@ -12,14 +12,8 @@ from typing import Any
 import numpy as np
 
 from tfrkit.data.elements.element_values import to_value
-from tfrkit.data.elements.structure import flatten, is_nested, map_structure, pack, parts
-from tfrkit.model.element_spec import (
-    ElementSpec,
-    RaggedTensorSpec,
-    TensorSpec,
-    dtype_name,
-    spec_of_value,
-)
+from tfrkit.data.elements.structure import flatten, is_nested, map_structure, parts
+from tfrkit.model.element_spec import ElementSpec, RaggedTensorSpec, TensorSpec, dtype_name, spec_of_value
 from tfrkit.model.shapes import Dims, as_dims
 from tfrkit.values.to_array import to_array
 
@@ -37,11 +31,6 @@ class PadPlan:
 
     shapes: list[Dims]
     values: list[Any]
-
-    def batch_spec(self, spec: Any, size: int | None) -> Any:
-        """The spec of a batch of elements of a spec."""
-        jobs = zip(flatten(spec), self.shapes, strict=True)
-        return pack(spec, [TensorSpec((size, *shape), leaf.dtype) for leaf, shape in jobs])
 
 
 def make_pad_plan(spec: Any, shapes: Any, values: Any) -> PadPlan:
@@ -61,17 +50,15 @@ def make_pad_plan(spec: Any, shapes: Any, values: Any) -> PadPlan:
     """
     leaves = flatten(spec)
     for leaf in leaves:
-        if not isinstance(leaf, TensorSpec) and not _is_row(leaf):
+        is_row = (
+            isinstance(leaf, RaggedTensorSpec) and leaf.ragged_rank == 0
+        )  # of a Ragged, which is an array
+        if not isinstance(leaf, TensorSpec) and not is_row:
             raise TypeError(
                 "`padded_batch` is only supported for datasets that produce tensor elements but type spec of elements "
                 f"in the input dataset is not a subclass of TensorSpec: `{leaf}`."
             )
     return PadPlan(_shapes(spec, leaves, shapes), _values(spec, leaves, values))
-
-
-def _is_row(leaf: ElementSpec) -> bool:
-    """Whether it is a row of a Ragged, which is an array."""
-    return isinstance(leaf, RaggedTensorSpec) and leaf.ragged_rank == 0
 
 
 def _shapes(spec: Any, leaves: list[Any], shapes: Any) -> list[Dims]:
@@ -84,20 +71,16 @@ def _shapes(spec: Any, leaves: list[Any], shapes: Any) -> list[Dims]:
         return [leaf.shape for leaf in leaves]
     found = [_as_shape(given) for given in _up_to(spec, shapes)]
     for shape, leaf in zip(found, leaves, strict=True):
-        if not _holds(shape, leaf.shape):
+        own = shape if leaf.shape is None else leaf.shape
+        if len(shape) != len(own) or any(
+            size is not None and have is not None and have > size
+            for size, have in zip(shape, own, strict=True)
+        ):
             raise ValueError(
                 f"The padded shape {shape} is not compatible with the shape {leaf.shape} of the corresponding "
                 "input component."
             )
     return found
-
-
-def _holds(padded: Dims, shape: Dims | None) -> bool:
-    if shape is None:
-        return True
-    return len(padded) == len(shape) and all(
-        size is None or own is None or own <= size for size, own in zip(padded, shape, strict=True)
-    )
 
 
 def _as_shape(given: Any) -> Dims:

@@ -6,6 +6,7 @@ user's function made no size is known, hence all their dimensions are ragged.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -35,7 +36,7 @@ class RaggedBatchNode(BatchingNode):
     verb = "ragged_batch"
 
     def make_function(self) -> Callable[[Chunk], Any]:
-        return _RaggedMaker(self.splits, None if self.input.opaque else self.row_spec()).make
+        return functools.partial(_make, self.splits, None if self.input.opaque else self.row_spec())
 
     def row_spec(self) -> Any:
         """That of the elements, as rows of a Ragged where a size is not known."""
@@ -54,73 +55,51 @@ def _row_spec(spec: ElementSpec, splits: np.dtype[Any], opaque: bool) -> Element
     return RaggedTensorSpec(shape, spec.dtype, max(unknown), splits) if unknown else spec
 
 
-class _RaggedMaker:
-    """Makes batches of elements, Ragged where lengths differ; also several at once."""
-
-    def __init__(self, splits: np.dtype[Any], spec: Any) -> None:
-        self._splits = splits
-        self._spec = spec
-
-    def make(self, chunk: Chunk) -> Any:
-        """Make Ragged of columns that are so already, and of the rest as the spec says."""
-        if isinstance(chunk, ColumnChunk) and not any(self._is_ragged(chunk.columns)):
+def _make(splits: np.dtype[Any], spec: Any, chunk: Chunk) -> Any:
+    """Make Ragged of columns that are so already, and of the rest as the spec says."""
+    if isinstance(chunk, ColumnChunk):
+        columns = flatten(chunk.columns)
+        marked = [
+            column
+            for column, depth in zip(columns, _depths(spec, chunk.columns, 1), strict=True)
+            if depth > 0 or isinstance(column, (Ragged, Padded))
+        ]
+        if not marked:
             return chunk.batch()
-        if isinstance(chunk, ColumnChunk):
-            plain = map_structure(_without_padding, chunk.columns)
-            if not any(
-                isinstance(column, np.ndarray | BytesColumn | RowList) for column in self._marked(plain)
-            ):
-                return map_structure(self._with_splits, plain)
-        elements = chunk.objects()
-        depths = self._depths(elements[0])
-        rows = list(zip(*map(flatten, elements), strict=True))
-        leaves = [
-            stack_ragged(list(values), depth, self._splits) if depth else None
-            for values, depth in zip(rows, depths, strict=True)
-        ]
-        if not all(depths):
-            kept = [index for index, depth in enumerate(depths) if not depth]
-            rest = collate([tuple(flatten(element)[index] for index in kept) for element in elements])
-            for index, column in zip(kept, rest, strict=True):
-                leaves[index] = column
-        return pack(elements[0], leaves)
-
-    def _is_ragged(self, columns: Any) -> list[bool]:
-        """For each column whether its batch is Ragged."""
-        return [
-            isinstance(column, (Ragged, Padded)) or depth > 0
-            for column, depth in zip(flatten(columns), self._depths(columns, 1), strict=True)
-        ]
-
-    def _marked(self, columns: Any) -> list[Any]:
-        """The columns that are to be Ragged."""
-        marks = self._is_ragged(columns)
-        return [column for column, mark in zip(flatten(columns), marks, strict=True) if mark]
-
-    def _depths(self, structure: Any, dims: int = 0) -> list[int]:
-        """How many dimensions of a batch of each leaf are ragged; of its `dims` first dimensions nothing is asked."""
-        if self._spec is not None:
-            return [_depth(leaf) for leaf in flatten(self._spec)]
-        return [
-            len(leaf.shape) - dims if isinstance(leaf, (np.ndarray, BytesColumn)) else 0
-            for leaf in flatten(structure)
-        ]
-
-    def _with_splits(self, column: Any) -> Any:
-        return _cast_splits(column, self._splits) if isinstance(column, Ragged) else column
+        if not any(isinstance(column, np.ndarray | BytesColumn | RowList) for column in marked):
+            plain = [column.ragged if isinstance(column, Padded) else column for column in columns]
+            return pack(chunk.columns, [_cast_splits(column, splits) for column in plain])
+    elements = chunk.objects()
+    depths = _depths(spec, elements[0])
+    rows = list(zip(*map(flatten, elements), strict=True))
+    leaves = [
+        stack_ragged(list(values), depth, splits) if depth else None
+        for values, depth in zip(rows, depths, strict=True)
+    ]
+    if not all(depths):
+        kept = [index for index, depth in enumerate(depths) if not depth]
+        rest = collate([tuple(flatten(element)[index] for index in kept) for element in elements])
+        for index, column in zip(kept, rest, strict=True):
+            leaves[index] = column
+    return pack(elements[0], leaves)
 
 
-def _depth(spec: ElementSpec) -> int:
-    return spec.ragged_rank + 1 if isinstance(spec, RaggedTensorSpec) else 0
+def _depths(spec: Any, structure: Any, dims: int = 0) -> list[int]:
+    """How many dimensions of a batch of each leaf are ragged; of its `dims` first dimensions nothing is asked."""
+    if spec is not None:
+        leaves = flatten(spec)
+        return [leaf.ragged_rank + 1 if isinstance(leaf, RaggedTensorSpec) else 0 for leaf in leaves]
+    return [
+        len(leaf.shape) - dims if isinstance(leaf, (np.ndarray, BytesColumn)) else 0
+        for leaf in flatten(structure)
+    ]
 
 
-def _without_padding(column: Any) -> Any:
-    return column.ragged if isinstance(column, Padded) else column
-
-
-def _cast_splits(ragged: Ragged, dtype: np.dtype[Any]) -> Ragged:
-    values = _cast_splits(ragged.values, dtype) if isinstance(ragged.values, Ragged) else ragged.values
-    return Ragged.unchecked(values, ragged.row_splits.astype(dtype, copy=False))
+def _cast_splits(ragged: Any, dtype: np.dtype[Any]) -> Any:
+    """A Ragged with splits of another type; of others nothing is changed."""
+    if not isinstance(ragged, Ragged):
+        return ragged
+    return Ragged.unchecked(_cast_splits(ragged.values, dtype), ragged.row_splits.astype(dtype, copy=False))
 
 
 def stack_ragged(values: Sequence[Any], depth: int, dtype: np.dtype[Any]) -> Ragged:
@@ -130,10 +109,9 @@ def stack_ragged(values: Sequence[Any], depth: int, dtype: np.dtype[Any]) -> Rag
     [[[1.0, 1.0]], [[1.0, 1.0, 1.0], [1.0, 1.0, 1.0]]]
     """
     values = [strings_in(value) for value in values]
-    if isinstance(values[0], Ragged):
-        lengths = np.array([len(value) for value in values])
-        return _cast_splits(Ragged.unchecked(Ragged.concat(values), splits_of(lengths)), dtype)
     splits = splits_of(np.array([len(value) for value in values], np.int64), dtype)
+    if isinstance(values[0], Ragged):
+        return Ragged.unchecked(_cast_splits(Ragged.concat(values), dtype), splits)
     if depth > 1:
         inner: list[Any] = [row for value in values for row in value]
         if inner:

@@ -1,4 +1,4 @@
-"""unbatch: rows of every element, one by one.
+"""unbatch and rebatch: rows of every element, one by one, or put together in batches of other sizes.
 
 The values of an element are columns as they are, so its rows are given as one chunk; raw records go back to being
 references to their blocks.
@@ -11,11 +11,14 @@ from typing import Any
 
 import numpy as np
 
+from tfrkit.data.arguments import integer
+from tfrkit.data.batch.batch import PlainBatchIterator
+from tfrkit.data.batch.batch_iterators import BatchMaker
 from tfrkit.data.elements.chunk import Chunk, ColumnChunk, ObjectChunk, RecordChunk
-from tfrkit.data.elements.columns import RowList
+from tfrkit.data.elements.columns import RowList, strings_in
 from tfrkit.data.elements.structure import flatten, map_structure
-from tfrkit.data.elements.structure_specs import unbatched
-from tfrkit.data.engine.cursor import Cursor
+from tfrkit.data.elements.structure_specs import batched, unbatched
+from tfrkit.data.engine.cursor import Cursor, CursorIterator
 from tfrkit.data.engine.node import (
     INFINITE_CARDINALITY,
     UNKNOWN_CARDINALITY,
@@ -26,12 +29,11 @@ from tfrkit.data.engine.node import (
     UnaryNode,
 )
 from tfrkit.errors import InvalidArgumentError
-from tfrkit.model.bytes_column import BytesColumn
 from tfrkit.model.element_spec import NoneTensorSpec
 from tfrkit.model.record_column import RecordColumn
 from tfrkit.model.shapes import Dims
 
-__all__ = ["UnbatchNode", "check_unbatch"]
+__all__ = ["RebatchNode", "UnbatchNode", "check_unbatch", "make_rebatch_node"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,6 +41,7 @@ class UnbatchNode(UnaryNode):
     """Rows of the input's elements."""
 
     verb = "unbatch"
+    unindexable = "Leave batch() and unbatch() out, or make each element a record of its own."
     counts = True
 
     def start(self, context: Context, state: Any = None) -> NodeIterator:
@@ -84,9 +87,9 @@ def _shapes(node: Node) -> list[Dims | None]:
     return [leaf.shape for leaf in flatten(node.element_spec()) if not isinstance(leaf, NoneTensorSpec)]
 
 
-class _UnbatchIterator(NodeIterator):
+class _UnbatchIterator(CursorIterator):
     def __init__(self, node: Node, context: Context, state: Any) -> None:
-        self._cursor = Cursor(node, context, None if state is None else state["at"])
+        super().__init__(Cursor(node, context, None if state is None else state["at"]))
         self._at: Any = None  # state of the cursor before the element at hand
         self._rows: Chunk | None = None  # of the element at hand
         self._done = 0  # of them
@@ -112,11 +115,9 @@ class _UnbatchIterator(NodeIterator):
     def _fetch(self) -> Run | None:
         """Take the next element; a run without it if there is an error."""
         self._at = self._cursor.save()
-        run = self._cursor.take(1)
-        if run is None or not len(run.chunk):
+        run = self._cursor.take_one()
+        if run is None or run.error is not None:
             return run
-        if run.error is not None:
-            self._cursor.put_back(run, 1)
         try:
             self._rows = _rows_of(run.chunk.objects()[0])
         except InvalidArgumentError as error:
@@ -132,7 +133,7 @@ class _UnbatchIterator(NodeIterator):
 
     def close(self) -> None:
         self._rows = None
-        self._cursor.close()
+        super().close()
 
 
 def _rows_of(element: Any) -> Chunk:
@@ -156,12 +157,76 @@ def _rows_of(element: Any) -> Chunk:
                 f"Component 0 had size {sizes[0]} but component {number} had size, {size}."
             )
     count = sizes[0] if sizes else 0
-    return ColumnChunk(map_structure(lambda value: _as_column(value, count), element), count)
+
+    def as_column(value: Any) -> Any:
+        return RowList([None] * count) if value is None else strings_in(value)
+
+    return ColumnChunk(map_structure(as_column, element), count)
 
 
-def _as_column(value: Any, count: int) -> Any:
-    if value is None:
-        return RowList([None] * count)
-    if isinstance(value, np.ndarray) and value.dtype == object:  # strings, as rows of a BytesColumn are
-        return BytesColumn.from_list(value)
-    return value
+@dataclass(frozen=True, eq=False)
+class RebatchNode(UnaryNode):
+    """Rows of the input in batches of these sizes, again and again."""
+
+    sizes: tuple[int, ...]
+    drop: bool
+
+    verb = "rebatch"
+    unindexable = "Use one batch() of the size that is wanted at the end."
+    keeps_count = False
+    counts = True
+
+    @property
+    def unbatched(self) -> Node:
+        """The rows of the input."""
+        return UnbatchNode(self.input)
+
+    def start(self, context: Context, state: Any = None) -> NodeIterator:
+        return _RebatchIterator(self, context, state)
+
+    def element_spec(self) -> Any:
+        """The number of rows is known if there is only one size and no remainder."""
+        size = self.sizes[0] if self.drop and len(set(self.sizes)) == 1 else None
+        return batched(unbatched(self.input.element_spec()), size)
+
+    def _shown(self) -> str:
+        return str(self.sizes[0] if len(self.sizes) == 1 else list(self.sizes))
+
+
+class _RebatchIterator(PlainBatchIterator):
+    def __init__(self, node: RebatchNode, context: Context, state: Any) -> None:
+        rows = Cursor(node.unbatched, context, None if state is None else state["rows"])
+        self._sizes = node.sizes
+        self._turn = 0 if state is None else state["turn"]  # the size of the next batch
+        maker = BatchMaker(node.sizes[self._turn], node.drop, lambda chunk: chunk.batch())
+        super().__init__(maker, rows)
+
+    def pull(self, n: int) -> Run | None:
+        """Return batches of the size whose turn it is; an error in place of a batch leaves it that size's turn."""
+        run = super().pull(n if len(self._sizes) == 1 else 1)
+        if run is not None and len(run.chunk):
+            self._turn = (self._turn + 1) % len(self._sizes)
+            self._maker.count = self._sizes[self._turn]
+        return run
+
+    def save(self) -> Any:
+        """Where the rows stand, and whose turn it is."""
+        return {"rows": super().save(), "turn": self._turn}
+
+
+def make_rebatch_node(node: Node, batch_size: Any, drop: bool) -> Node:
+    """Check the arguments.
+
+    Raises:
+        ValueError: elements have no rows, or there is no size or one below 1.
+    """
+    given = np.atleast_1d(np.asarray(getattr(batch_size, "numpy", lambda: batch_size)()))
+    sizes = tuple(integer(size, "batch_size") for size in given.tolist())
+    if not sizes or min(sizes) < 1:
+        raise ValueError(f"expected sizes of at least 1 for rebatch but got {list(sizes)}")
+    if not node.opaque and any(leaf.shape == () for leaf in flatten(node.element_spec())):
+        raise ValueError(
+            "Invalid `batch_sizes`. Expected dataset with rank of >= 1 but found a dataset with scalar elements. "
+            "Fix the issue by adding the `batch` transformation to the dataset."
+        )
+    return RebatchNode(node, sizes, drop)

@@ -25,13 +25,12 @@ from tfrkit.model.ragged import Ragged
 from tfrkit.model.record_column import RecordColumn
 from tfrkit.model.record_rows import RecordRows
 from tfrkit.model.row_selection import IntArray, splits_of
+from tfrkit.model.scattered_block import ScatteredBlock
 from tfrkit.model.sparse import Sparse
 
 __all__ = ["Chunk", "ColumnChunk", "ObjectChunk", "RecordChunk", "concat", "gather"]
 
-_FEW = (
-    4  # gather joins all chunks first if they have fewer elements than this many times those that are wanted
-)
+_FEW = 4  # gather joins all chunks first if they have fewer elements than this many times the wanted ones
 _FLAT = frozenset({np.ndarray, BytesColumn, RecordColumn, Ragged, Sparse, leaf.Padded})
 
 
@@ -103,16 +102,24 @@ class RecordChunk(RecordRows, Chunk):
         return origin_of_records(self)
 
     def frozen(self) -> RecordChunk:
-        """Itself: bytes cannot be written to."""
-        return self
+        """The same: bytes cannot be written to. It does not keep all of a shuffle's buffer."""
+        return self._contiguous()
 
     def objects(self) -> list[Any]:
         """The records as bytes, cut from the blocks in one native call."""
         return self.to_list()
 
+    @property
+    def columns(self) -> RecordColumn:
+        """A BytesColumn that still refers to the blocks, but does not keep all of a shuffle's buffer."""
+        return RecordColumn(self._contiguous())
+
+    def _contiguous(self) -> RecordChunk:
+        blocks = [block.contiguous() if isinstance(block, ScatteredBlock) else block for block in self.blocks]
+        return RecordChunk(blocks, self.which, self.rows)
+
     def batch(self) -> RecordColumn:
-        """A BytesColumn that still refers to the blocks."""
-        return RecordColumn(self)
+        return self.columns
 
 
 class ColumnChunk(Chunk):
@@ -123,12 +130,13 @@ class ColumnChunk(Chunk):
     [{'x': np.int64(1), 'y': array([0., 0.])}]
     """
 
-    __slots__ = ("_count", "_held", "_objects", "_origin")
+    __slots__ = ("_count", "_held", "_objects", "origin")
+    origin: Origin | None
 
     def __init__(self, columns: Any, count: int, origin: Origin | None = None) -> None:
         self._held = columns, -1  # with where its rows begin, if the columns have others too
         self._count = count
-        self._origin = origin
+        self.origin = origin
         self._objects: list[Any] | None = None
 
     @property
@@ -143,13 +151,9 @@ class ColumnChunk(Chunk):
 
     def with_objects(self, objects: list[Any]) -> ColumnChunk:
         """The same elements, which exist as objects too."""
-        chunk = ColumnChunk(None, self._count, self._origin)
+        chunk = ColumnChunk(None, self._count, self.origin)
         chunk._held, chunk._objects = self._held, objects
         return chunk
-
-    @property
-    def origin(self) -> Origin | None:
-        return self._origin
 
     @property
     def nbytes(self) -> int:
@@ -161,20 +165,19 @@ class ColumnChunk(Chunk):
     def slice(self, start: int, stop: int) -> ColumnChunk:
         if not start and stop == self._count:
             return self
-        origin = None if self._origin is None else self._origin.slice(start, stop)
+        origin = self.origin and self.origin.slice(start, stop)
         columns, before = self._held
         part = ColumnChunk(columns, stop - start, origin)
         part._held = columns, start + max(0, before)
+        part._objects = self._objects and self._objects[start:stop]
         return part
 
     def take(self, rows: IntArray) -> ColumnChunk:
-        origin = None if self._origin is None else self._origin.take(rows)
-        return ColumnChunk(
-            map_structure(lambda column: leaf.take(column, rows), self.columns), len(rows), origin
-        )
+        taken = map_structure(lambda column: leaf.take(column, rows), self.columns)
+        return ColumnChunk(taken, len(rows), self.origin and self.origin.take(rows))
 
     def frozen(self) -> ColumnChunk:
-        return ColumnChunk(map_structure(leaf.frozen, self.columns), self._count, self._origin)
+        return ColumnChunk(map_structure(leaf.frozen, self.columns), self._count, self.origin)
 
     def objects(self) -> list[Any]:
         return _rows(self.columns, self._count) if self._objects is None else self._objects
@@ -188,7 +191,9 @@ class ColumnChunk(Chunk):
         """The columns themselves; those that are to be padded are."""
         columns = self.columns
         # A flat dict, which parsing gives: 41 features take 8 us instead of 60 (benchmarks/pipelines_parse.py).
-        if type(columns) is dict and _FLAT.issuperset(map(type, columns.values())):
+        if type(columns) is dict and _FLAT.issuperset(kinds := set(map(type, columns.values()))):
+            if leaf.Padded not in kinds:
+                return dict(columns)
             return {key: leaf.finish(column) for key, column in columns.items()}
         if any(isinstance(column, leaf.RowList) for column in flatten(columns)):
             return _batch_with_rows(columns, self._count)
@@ -202,25 +207,22 @@ class ObjectChunk(Chunk):
         items: the elements; the list is not copied and must not change any more.
     """
 
-    __slots__ = ("_origin", "items")
+    __slots__ = ("items", "origin")
+    origin: Origin | None
 
     def __init__(self, items: list[Any], origin: Origin | None = None) -> None:
         self.items = items
-        self._origin = origin
+        self.origin = origin
 
     @classmethod
-    def made_of(cls, chunk: Chunk, items: list[Any]) -> ObjectChunk:
-        """Elements that a stage made of the first ones of a chunk that is not of raw records: they have its origin."""
-        origin = None if isinstance(chunk, RecordChunk) else chunk.origin
-        return cls(items, None if origin is None else origin.slice(0, len(items)))
-
-    @property
-    def origin(self) -> Origin | None:
-        return self._origin
+    def made_of(cls, chunk: Chunk, items: list[Any], *, located: bool = True) -> ObjectChunk:
+        """Elements that a stage made of the first ones of a chunk; they have its origin, if that is wanted."""
+        origin = chunk.origin if located and items else None
+        return cls(items, origin and origin.slice(0, len(items)))
 
     @property
     def nbytes(self) -> int:
-        return sum(_bytes_of(value) for item in self.items for value in flatten(item))
+        return sum(map(_bytes_of_element, self.items))
 
     def __len__(self) -> int:
         return len(self.items)
@@ -228,18 +230,15 @@ class ObjectChunk(Chunk):
     def slice(self, start: int, stop: int) -> ObjectChunk:
         if not start and stop == len(self.items):
             return self
-        return ObjectChunk(
-            self.items[start:stop], None if self._origin is None else self._origin.slice(start, stop)
-        )
+        return ObjectChunk(self.items[start:stop], self.origin and self.origin.slice(start, stop))
 
     def take(self, rows: IntArray) -> ObjectChunk:
-        items = self.items
-        origin = None if self._origin is None else self._origin.take(rows)
-        return ObjectChunk([items[row] for row in rows.tolist()], origin)
+        items = [self.items[row] for row in rows.tolist()]
+        return ObjectChunk(items, self.origin and self.origin.take(rows))
 
     def frozen(self) -> ObjectChunk:
         """With other dicts, and views of arrays."""
-        return ObjectChunk(freeze_elements(self.items), self._origin)
+        return ObjectChunk(freeze_elements(self.items), self.origin)
 
     def objects(self) -> list[Any]:
         return self.items
@@ -263,8 +262,10 @@ def concat(chunks: Sequence[Chunk]) -> Chunk:
     records = [chunk for chunk in full if isinstance(chunk, RecordChunk)]
     if len(records) == len(full):
         return RecordChunk.concat(records)
-    origin = _joined_origin(full)
-    if _all_alike(full):
+    origins = [chunk.origin for chunk in full]
+    known = [each for each in origins if each is not None]
+    origin = Origin.concat(known) if len(known) == len(origins) else None
+    if isinstance(full[0], ColumnChunk) and _all_alike(full):
         structures = [chunk.columns for chunk in full if isinstance(chunk, ColumnChunk)]
         joined = map_structure(lambda *columns: leaf.concat(columns), *structures)
         return ColumnChunk(joined, sum(map(len, full)), origin)
@@ -313,13 +314,6 @@ def _same_columns(first: Any, second: Any) -> bool:
     return len(ours) == len(theirs) and all(map(_same_columns, ours, theirs))
 
 
-def _joined_origin(chunks: Sequence[Chunk]) -> Origin | None:
-    if any(isinstance(chunk, (ColumnChunk, ObjectChunk)) and chunk.origin is None for chunk in chunks):
-        return None
-    origins = [origin for chunk in chunks if (origin := chunk.origin) is not None]
-    return Origin.concat(origins)
-
-
 def _rows(structure: Any, count: int) -> list[Any]:
     """The elements of a structure of columns."""
     if not is_nested(structure):
@@ -349,5 +343,10 @@ def _batch_with_rows(structure: Any, count: int) -> Any:
     )
 
 
-def _bytes_of(value: Any) -> int:
-    return len(value) if isinstance(value, (bytes, str)) else int(getattr(value, "nbytes", 0))
+def _bytes_of_element(item: Any) -> int:
+    if type(item) is dict and _FLAT.issuperset(map(type, item.values())):  # as most batches are
+        columns = item.values()
+        return sum(
+            [column.nbytes if type(column) is np.ndarray else leaf.nbytes(column) for column in columns]
+        )
+    return sum(map(leaf.value_nbytes, flatten(item)))

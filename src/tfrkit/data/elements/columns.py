@@ -37,6 +37,7 @@ __all__ = [
     "rows",
     "strings_in",
     "take",
+    "value_nbytes",
 ]
 
 
@@ -78,7 +79,10 @@ def rows(column: Column) -> list[Any]:
     if isinstance(column, RowList):
         return list(column.items)
     if isinstance(column, np.ndarray):
-        return _rows_of_array(column)
+        if column.flags.writeable and column.nbytes > _LARGE * len(column):
+            return list(column)
+        found = _core.cut_rows(column)
+        return list(column if column.flags.writeable else column.copy()) if found is None else found
     if isinstance(column, BytesColumn):
         return column.to_list() if column.ndim == 1 else list(column.to_numpy())
     if isinstance(column, Padded):
@@ -86,8 +90,11 @@ def rows(column: Column) -> list[Any]:
         if isinstance(column.values, BytesColumn):
             return [row.to_numpy() for row in column]
     if isinstance(column, Ragged) and isinstance(column.values, np.ndarray):
-        found = _core.cut_runs(column.values, column.row_splits)
-        return list(Ragged.unchecked(_unshared(column.values), column.row_splits)) if found is None else found
+        found, values = _core.cut_runs(column.values, column.row_splits), column.values
+        if found is None:
+            values = values if values.flags.writeable else values.copy()
+            found = list(Ragged.unchecked(values, column.row_splits))
+        return found
     if isinstance(column, Ragged) and isinstance(column.values, BytesColumn) and column.values.ndim == 1:
         return _rows_of_bytes(column.values, column.row_splits)
     return list(freeze(column))  # such rows have offsets and sizes in common
@@ -99,17 +106,6 @@ def has_own_rows(column: Column) -> bool:
         ragged = column.ragged if isinstance(column, Padded) else column
         return isinstance(ragged.values, np.ndarray)
     return isinstance(column, (np.ndarray, BytesColumn))
-
-
-def _rows_of_array(array: npt.NDArray[Any]) -> list[Any]:
-    if array.flags.writeable and array.nbytes > _LARGE * len(array):
-        return list(array)
-    found = _core.cut_rows(array)
-    return list(_unshared(array)) if found is None else found
-
-
-def _unshared(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    return array if array.flags.writeable else array.copy()
 
 
 def _rows_of_bytes(values: BytesColumn, splits: npt.NDArray[Any]) -> list[BytesColumn]:
@@ -161,8 +157,9 @@ def take(column: Column, chosen: IntArray) -> Column:
 def alike(first: Column, second: Column) -> bool:
     """Whether two columns are of one kind, one type and one shape of rows."""
     if isinstance(first, Padded) and isinstance(second, Padded):
-        same = type(first.default) is type(second.default) and _same_default(first.default, second.default)
-        return bool(same) and alike(first.ragged, second.ragged)
+        one, other = first.default, second.default  # one that is not a number is like itself
+        same = np.array_equal(one, other) or np.asarray(one).tobytes() == np.asarray(other).tobytes()
+        return type(one) is type(other) and same and alike(first.ragged, second.ragged)
     if isinstance(first, Ragged) and isinstance(second, Ragged):
         return first.row_splits.dtype == second.row_splits.dtype and alike(first.values, second.values)
     if isinstance(first, Sparse) and isinstance(second, Sparse):
@@ -192,9 +189,7 @@ def concat(columns: Sequence[Any]) -> Column:
         return Padded(Ragged.concat([column.ragged for column in columns]), first.default)
     if isinstance(first, np.ndarray):
         return np.concatenate(columns)
-    joined: Column = (
-        type(first).concat(columns) if not isinstance(first, BytesColumn) else BytesColumn.concat(columns)
-    )
+    joined: Column = (BytesColumn if isinstance(first, BytesColumn) else type(first)).concat(columns)
     return joined
 
 
@@ -206,17 +201,15 @@ def finish(column: Column) -> Any:
     return column
 
 
-def _same_default(first: Any, second: Any) -> bool:
-    """Tell whether two values pad alike; one that is not a number is like itself."""
-    return np.array_equal(first, second) or np.asarray(first).tobytes() == np.asarray(second).tobytes()
+def value_nbytes(value: Any) -> int:
+    """Bytes of memory that one value needs, roughly."""
+    return len(value) if isinstance(value, (bytes, str)) else int(getattr(value, "nbytes", 0))
 
 
 def nbytes(column: Column) -> int:
     """Bytes of memory that the rows need, roughly."""
     if isinstance(column, RowList):
-        return sum(
-            len(row) if isinstance(row, bytes) else int(getattr(row, "nbytes", 0)) for row in column.items
-        )
+        return sum(map(value_nbytes, column.items))
     if isinstance(column, Padded):
         column = column.ragged
     if isinstance(column, Ragged):

@@ -26,7 +26,7 @@ from tfrkit.model.sparse import Sparse
 from tfrkit.model.tensor_types import tensor_type_of
 from tfrkit.values.to_array import to_array
 
-__all__ = ["COLUMN_TYPES", "as_dtype", "to_element", "to_elements", "to_result", "to_tensors", "to_value"]
+__all__ = ["COLUMN_TYPES", "as_dtype", "to_element", "to_result", "to_tensors", "to_value"]
 
 COLUMN_TYPES: Final = (BytesColumn, RecordColumn, Ragged, Sparse)
 _CODES: Final = "?bhilBHILefdFD"  # of numpy's types that tensors have
@@ -74,15 +74,6 @@ def _number_type(values: list[Any]) -> np.dtype[Any] | None:
         if isinstance(value, list) and (found := _number_type(value)) is not None:
             return found
     return None
-
-
-def to_elements(values: list[Any]) -> list[Any]:
-    """Make elements of what a user's function gave back in several calls; see `to_element`.
-
-    What is right already is found natively, so that this costs next to nothing for it.
-    """
-    right = _core.count_finished(values, COLUMN_TYPES)
-    return values if right == len(values) else [*values[:right], *map(to_element, values[right:])]
 
 
 def to_tensors(value: Any) -> Any:
@@ -168,7 +159,10 @@ def to_value(value: Any) -> Any:
     array = to_array(np.stack(value) if _are_arrays(value) else value)
     if array.dtype == object:
         return BytesColumn.from_list(array) if array.ndim else array.item()
-    _check_type(array.dtype)
+    if tensor_type_of(array.dtype) is None:
+        names = {"M": "NPY_DATETIME", "m": "NPY_TIMEDELTA", "g": "NPY_LONGDOUBLE"}
+        name = names.get(array.dtype.char, str(array.dtype))
+        raise ValueError(f"Failed to convert a NumPy array to a Tensor (Unsupported numpy type: {name}).")
     if not array.ndim:
         return array[()]
     made = array.astype(array.dtype.newbyteorder("="), copy=False)
@@ -181,9 +175,3 @@ def _are_arrays(value: Any) -> bool:
         return False
     kinds = {(item.dtype, item.shape) if isinstance(item, np.ndarray) else None for item in value}
     return len(kinds) == 1 and value[0].ndim > 0
-
-
-def _check_type(dtype: np.dtype[Any]) -> None:
-    if tensor_type_of(dtype) is None:
-        name = {"M": "NPY_DATETIME", "m": "NPY_TIMEDELTA", "g": "NPY_LONGDOUBLE"}.get(dtype.char, str(dtype))
-        raise ValueError(f"Failed to convert a NumPy array to a Tensor (Unsupported numpy type: {name}).")

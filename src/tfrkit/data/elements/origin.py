@@ -11,7 +11,7 @@ import numpy.typing as npt
 from tfrkit.model.record_rows import RecordRows
 from tfrkit.model.row_selection import IntArray
 
-__all__ = ["Origin", "origin_of_records"]
+__all__ = ["Origin", "origin_of_records", "origin_of_rows"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -58,13 +58,18 @@ class Origin:
         return Origin(tuple(numbers), np.concatenate(files), np.concatenate(records))
 
 
+def origin_of_rows(numbers: IntArray) -> Origin:
+    """That of elements which were never in a file: their numbers in the source."""
+    return Origin((None,), np.zeros(len(numbers), np.int32), numbers)
+
+
 def origin_of_records(rows: RecordRows) -> Origin:
     """Where records stand, as their blocks know it; those of empty blocks do not count."""
     paths = dict.fromkeys(block.path for block in rows.blocks if len(block))
     numbers = {path: number for number, path in enumerate(paths)}
     files = np.array([numbers.get(block.path, 0) for block in rows.blocks], np.int32)
     if rows.rows is None:
-        records = [_numbers(block.first_record, block.numbers, len(block)) for block in rows.blocks]
+        records = [block.places()[0] for block in rows.blocks]
         sizes = [len(block) for block in rows.blocks]
         return Origin(
             tuple(paths), np.repeat(files, sizes), np.concatenate([np.zeros(0, np.int64), *records])
@@ -77,7 +82,3 @@ def origin_of_records(rows: RecordRows) -> Origin:
         inner = places[chosen]
         found[chosen] = block.first_record + inner if block.numbers is None else block.numbers[inner]
     return Origin(tuple(paths), files[which], found)
-
-
-def _numbers(first: int, numbers: IntArray | None, count: int) -> IntArray:
-    return np.arange(first, first + count) if numbers is None else numbers

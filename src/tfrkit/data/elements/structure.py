@@ -6,7 +6,7 @@ leaf, a list too. Flat order is TensorFlow's: dicts by their sorted keys, the re
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 __all__ = ["flatten", "is_nested", "map_structure", "pack", "parts", "rebuild", "require_same"]
@@ -80,13 +80,13 @@ def pack(structure: Any, leaves: Sequence[Any]) -> Any:
     >>> pack(({"b": 0, "a": 0}, 0), [2, 1, 3])
     ({'b': 1, 'a': 2}, 3)
     """
-    source = iter(leaves)
+    source, packed = iter(leaves), None
     try:
-        packed = _pack(structure, source)
+        packed = map_structure(lambda _: next(source), structure)
+        fits = next(source, source) is source
     except StopIteration:
-        wanted = len(flatten(structure))
-        raise ValueError(f"expected {wanted} leaves for the structure but got {len(leaves)}") from None
-    if next(source, source) is not source:
+        fits = False
+    if not fits:
         wanted = len(flatten(structure))
         raise ValueError(f"expected {wanted} leaves for the structure but got {len(leaves)}")
     return packed
@@ -134,7 +134,8 @@ def _require_same(first: Any, second: Any) -> None:
         )
     if not is_nested(first):
         return
-    if isinstance(first, Mapping) != isinstance(second, Mapping) or _named(first) != _named(second):
+    named = getattr(first, "_fields", None) == getattr(second, "_fields", None)
+    if isinstance(first, Mapping) != isinstance(second, Mapping) or not named:
         raise TypeError(
             f"The two structures don't have the same sequence type. First structure has type {type(first)}, "
             f"while second structure has type {type(second)}."
@@ -152,17 +153,6 @@ def _require_same(first: Any, second: Any) -> None:
         )
     for mine, other in zip(ours, theirs, strict=True):
         _require_same(mine, other)
-
-
-def _pack(structure: Any, leaves: Iterator[Any]) -> Any:
-    if not is_nested(structure):
-        return next(leaves)
-    return rebuild(structure, [_pack(part, leaves) for part in parts(structure)])
-
-
-def _named(value: Any) -> Any:
-    """The fields of a named tuple, which must be equal for two to be of one kind."""
-    return getattr(value, "_fields", None)
 
 
 def _sorted_keys(value: Mapping[Any, Any]) -> list[Any]:

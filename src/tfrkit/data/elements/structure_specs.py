@@ -7,20 +7,34 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from tfrkit.data.elements.columns import Column, Padded
 from tfrkit.data.elements.structure import flatten, is_nested, map_structure, require_same
 from tfrkit.errors import InvalidArgumentError
-from tfrkit.model.element_spec import ElementSpec, TensorSpec, dtype_name, spec_of_value
+from tfrkit.model.bytes_column import BytesColumn
+from tfrkit.model.element_spec import (
+    ElementSpec,
+    NoneTensorSpec,
+    SparseTensorSpec,
+    TensorSpec,
+    dtype_name,
+    spec_of_value,
+)
+from tfrkit.model.ragged import Ragged
+from tfrkit.model.sparse import Sparse
 
 __all__ = [
     "batched",
     "check_same_state",
+    "empty_batch",
     "merged",
     "shown_types",
     "spec_of",
     "spec_of_columns",
     "types_of",
     "unbatched",
+    "without_sizes",
 ]
 
 
@@ -51,6 +65,15 @@ def batched(spec: Any, size: int | None) -> Any:
     return map_structure(lambda leaf: leaf.batched(size), spec)
 
 
+def empty_batch(spec: Any) -> Any:
+    """A batch of no elements of a spec; sizes that are not known are 0.
+
+    >>> empty_batch({"x": TensorSpec([2], "int32"), "y": TensorSpec([], "string")})
+    {'x': array([], shape=(0, 2), dtype=int32), 'y': BytesColumn(shape=(0,), [])}
+    """
+    return map_structure(_no_rows, spec)
+
+
 def unbatched(spec: Any) -> Any:
     """The spec of the rows of elements.
 
@@ -58,6 +81,16 @@ def unbatched(spec: Any) -> Any:
         ValueError: a value has none.
     """
     return map_structure(lambda leaf: leaf.unbatched(), spec)
+
+
+def without_sizes(spec: Any) -> Any:
+    """The spec of elements of which only one is known: the next may have other sizes."""
+
+    def of_leaf(leaf: Any) -> Any:
+        shape = getattr(leaf, "shape", None)  # None has none
+        return leaf.with_shape(tuple(None for _ in shape)) if shape else leaf
+
+    return map_structure(of_leaf, spec)
 
 
 def merged(first: Any, second: Any) -> Any | None:
@@ -74,13 +107,13 @@ def merged(first: Any, second: Any) -> Any | None:
     return None if any(leaf is None for leaf in flatten(both)) else both
 
 
-def types_of(spec: Any) -> Any:
-    """The types in a spec, as TensorFlow prints them.
+def types_of(spec: Any, *, kinds: bool = False) -> Any:
+    """The types in a spec, as TensorFlow prints them; with `kinds`, of what is no tensor its kind.
 
     >>> types_of((TensorSpec([2]), TensorSpec([], "string")))
     (tf.float32, tf.string)
     """
-    return map_structure(_TypeName, spec)
+    return map_structure(lambda leaf: _TypeName(leaf, kinds=kinds), spec)
 
 
 def check_same_state(initial: Any, made: Any) -> None:
@@ -112,11 +145,29 @@ def shown_types(spec: Any) -> str:
 class _TypeName:
     """A type in a structure, for a message."""
 
-    def __init__(self, spec: ElementSpec) -> None:
-        self._name = dtype_name(spec.dtype)
+    def __init__(self, spec: ElementSpec, *, kinds: bool) -> None:
+        other = kinds and not isinstance(spec, TensorSpec)
+        self._name = type(spec).__name__ if other else f"tf.{dtype_name(spec.dtype)}"
 
     def __repr__(self) -> str:
-        return f"tf.{self._name}"
+        return self._name
+
+
+def _no_rows(leaf: Any) -> Any:
+    if isinstance(leaf, NoneTensorSpec):
+        return None
+    spec = leaf.batched(0)
+    shape = tuple(size or 0 for size in spec.shape or (0,))
+    rank = getattr(spec, "ragged_rank", 0)
+    sizes = (0,) if isinstance(spec, SparseTensorSpec) else shape[rank:]
+    sizes = (0, *sizes[1:])  # of the values
+    strings = spec.dtype == object
+    values: Any = BytesColumn.from_list([]).reshape(*sizes) if strings else np.zeros(sizes, spec.dtype)
+    if isinstance(spec, SparseTensorSpec):
+        return Sparse(np.zeros((0, len(shape)), np.int64), values, shape)
+    for _ in range(rank):
+        values = Ragged(values, np.zeros(1, spec.row_splits_dtype))
+    return values
 
 
 def _row_spec(column: Column) -> ElementSpec:

@@ -37,7 +37,7 @@ class Slot:
         segments: what was taken; the first of them says where it stands.
         own: the consumer's thread took it.
         count: results that will come of it, if none fails; an error counts as one.
-        made: the results so far; while it is not done, a list that grows.
+        made: the results so far; while it is not done, a chunk that grows, whose slices do not.
         error: after the last of them.
         given: how many the consumer has got.
         done: nothing more will be made.
@@ -61,39 +61,23 @@ class Slot:
     def finish(self, made: Chunk, error: BaseException | None) -> None:
         """Nothing more will be made of it; with the lock held."""
         self.made, self.error, self.done = made, error, True
-        if self.given == len(made) and error is None:
-            self._forget()
+        self.give(0)
 
-    def give(self, n: int) -> Chunk | None:
-        """Return at most n more results, None if there are none; with the lock held."""
-        size = len(self.made)
-        end = min(size, self.given + n)
-        if self.over or end == self.given:
-            return None
-        if self.done:
-            part = self.made.slice(self.given, end)
-        else:  # its list grows
-            origin = self.made.origin
-            part = ObjectChunk(
-                self.made.objects()[self.given : end], origin and origin.slice(self.given, end)
-            )
-        self.given = end
-        if self.done and end == size and self.error is None:
-            self._forget()
-        return part
-
-    def give_error(self) -> BaseException | None:
-        """Return the error if all results before it were given; with the lock held."""
-        if not self.done or self.over or self.given < len(self.made):
-            return None
-        error = self.error
-        self.given += 1
-        self._forget()
-        return error
-
-    def _forget(self) -> None:
-        self.over = True
-        self.made, self.error = _NOTHING, None  # the thread that made them may still have the slot
+    def give(self, n: int, *, error_too: bool = False) -> tuple[Chunk, BaseException | None]:
+        """Return at most n more results, and the error if all before it were given; with the lock held."""
+        if self.over:
+            return _NOTHING, None
+        begin, size = self.given, len(self.made)
+        end = self.given = min(size, begin + n)
+        part: Chunk = _NOTHING
+        error: BaseException | None = None
+        if end > begin:
+            part = self.made.slice(begin, end)
+        if self.done and end == size and (self.error is None or error_too):
+            error, self.over = self.error, True
+            self.given += error is not None
+            self.made, self.error = _NOTHING, None  # the thread that made them may still have the slot
+        return part, error
 
 
 class Background(NodeIterator):
@@ -150,31 +134,31 @@ class Background(NodeIterator):
         """How many threads there may be."""
         return 1
 
-    def help(self, n: int) -> Run | None:
-        """Do something in the consumer's thread, where nothing is ready: make at most n results, or a slot."""
-        return None
+    def help(self, n: int) -> Run | bool:
+        """Do something in the consumer's thread, where nothing is ready: make at most n results, or a slot.
 
-    def helps(self) -> bool:
-        """Whether there is something to do in the consumer's thread; otherwise it waits."""
+        Returns:
+            The results; True if something else was done, and False if there is nothing to do but wait.
+        """
         return False
 
     # ---- the consumer
 
     def pull(self, n: int) -> Run | None:
         """Return what is ready; wait if nothing is."""
-        if self._interrupted:
-            self._recover()
+        if self._interrupted:  # put right what a pull may have left half done
+            with self.lock:
+                self._left = sum(each.count - each.given for each in self._slots if not each.over)
         self._interrupted = True  # until it is known not to be
         self.asked = self.wanted = n
         try:
             run = self._take_ready(n)
             self.hungry = run is None
             while run is None and not self.over():
-                if self.helps():
-                    run = self.help(n)
-                else:
+                helped = self.help(n)
+                if not helped:
                     self._wait()
-                run = run or self._take_ready(n)
+                run = helped if isinstance(helped, Run) else self._take_ready(n)
         finally:
             self.wanted = 0
         self.push()
@@ -214,9 +198,15 @@ class Background(NodeIterator):
         if len(self._tickets) >= self.workers() or self.ended:
             return
         with self.lock:
-            wanted = not (self.closed or self.ended) and self.room() > 0
-        if wanted:
-            self._begin()
+            if self.closed or self.ended or self.room() <= 0:
+                return
+        ticket = object()
+        try:  # also round the first step: an interruption may come as soon as it is done
+            self._tickets.add(ticket)
+            spawn(self._run, ticket)  # without the lock, since it may run in this thread
+        except BaseException:  # interrupted: if it runs nevertheless, it is not counted
+            self._tickets.discard(ticket)
+            raise
 
     def _open_slots(self) -> deque[Slot]:
         """The slots from the first one on that is not over; with the lock held."""
@@ -230,13 +220,13 @@ class Background(NodeIterator):
         error: BaseException | None = None
         with self.lock:
             for slot in self._open_slots():
-                if n and (part := slot.give(n)) is not None:
+                # What is raised here comes alone.
+                alone = isinstance(slot.error, Exception) or not (chunks or len(slot.made) > slot.given)
+                part, error = slot.give(n, error_too=alone)
+                if len(part):
                     chunks.append(part)
-                    n -= len(part)
-                    self._left -= len(part)
-                if not chunks or isinstance(slot.error, Exception):  # what is raised here, alone
-                    error = slot.give_error()
-                    self._left -= error is not None
+                n -= len(part)
+                self._left -= len(part) + (error is not None)
                 if not n or error is not None or (self.ordered and not slot.over):
                     break
         if error is not None and not isinstance(error, Exception):
@@ -244,11 +234,6 @@ class Background(NodeIterator):
         if not chunks and error is None:
             return None
         return Run(chunks[0] if len(chunks) == 1 else concat(chunks), error)
-
-    def _recover(self) -> None:
-        """Put right what a pull may have left half done that was interrupted."""
-        with self.lock:
-            self._left = sum(each.count - each.given for each in self._slots if not each.over)
 
     def _wait(self) -> None:
         """Wait until something is ready.
@@ -284,26 +269,13 @@ class Background(NodeIterator):
         """Threads at work."""
         return len(self._tickets)
 
-    @property
-    def stopped(self) -> bool:
-        """Whether threads shall end after what they are doing."""
-        return self.closed or self._context.closed or exiting()
-
-    def _begin(self) -> None:
-        """Begin a thread; without the lock, since it may run in this one."""
-        ticket = object()
-        try:  # also round the first step: an interruption may come as soon as it is done
-            self._tickets.add(ticket)
-            spawn(self._run, ticket)
-        except BaseException:  # interrupted: if it runs nevertheless, it is not counted
-            self._tickets.discard(ticket)
-            raise
-
     def _run(self, ticket: object) -> None:
         """Do slots as long as there is room."""
         try:
             first = True
-            while self.active <= self.workers() and (first or not self.stopped):
+            while self.active <= self.workers():
+                if not first and (self.closed or self._context.closed or exiting()):
+                    break
                 slot = self._begin_slot(BaseException, ticket)
                 if slot is None:
                     break
@@ -322,7 +294,6 @@ class Background(NodeIterator):
 
     def _begin_slot(self, kept: type[BaseException], ticket: object = None) -> Slot | None:
         """Take what is next; None if there is no room, and then the thread with the ticket is about to end."""
-        own = ticket is None
         with self._taking:
             with self.lock:
                 n = 0 if self.closed or self.ended else self.room()
@@ -336,7 +307,17 @@ class Background(NodeIterator):
                     segments = self.take(n)
                 except kept as error:
                     segments = [Segment(_NOTHING, error, *read_place(before))]  # type: ignore[arg-type]  # raised as it is
-                slot = self._add_slot(segments, own=own)
+                slot = None
+                with self.lock:
+                    if segments:
+                        slot = Slot(segments, own=ticket is None)
+                        self.taken(slot)
+                    else:
+                        self.ended = True
+                    if slot is not None and not self.closed:
+                        self._left += slot.count - slot.given
+                        self._slots.append(slot)
+                    self._before = None
             except BaseException:  # an interruption: as if nothing had been taken
                 if not (self._slots and self._slots[-1].segments is segments):
                     self._cursor.put_all_back(segments)
@@ -345,16 +326,3 @@ class Background(NodeIterator):
                 self._before = None
         self.ring()
         return slot
-
-    def _add_slot(self, segments: list[Segment], *, own: bool) -> Slot | None:
-        with self.lock:
-            if not segments:
-                self.ended = True
-                return None
-            slot = Slot(segments, own=own)
-            self.taken(slot)
-            if not self.closed:
-                self._left += slot.count - slot.given
-                self._slots.append(slot)
-            self._before = None
-            return slot

@@ -1,4 +1,4 @@
-"""Calling a user's function with every element of a run."""
+"""Calling a user's function: with one element, or every element of a run; the parts of a tuple are its arguments."""
 
 from __future__ import annotations
 
@@ -10,15 +10,26 @@ from tfrkit.data.elements.element_values import to_result
 from tfrkit.data.elements.owned import copies_for
 from tfrkit.errors import InvalidArgumentError
 
-__all__ = ["call_each", "call_with_one"]
+__all__ = ["call_each", "call_with", "call_with_one", "name_of"]
 
 _ENDED = "Function invocation produced OutOfRangeError: StopIteration: "
+
+
+def name_of(function: Any) -> str:
+    """A function's name, for people."""
+    return str(getattr(function, "__name__", type(function).__name__))
+
+
+def call_with(function: Callable[..., Any], element: Any) -> Any:
+    """Call a function with a copy of an element."""
+    (element,) = copies_for(function, [element])
+    return function(*element) if type(element) is tuple else function(element)
 
 
 def call_each(
     function: Callable[..., Any], elements: list[Any], *, owned: bool = False
 ) -> tuple[list[Any], Exception | None]:
-    """Call a function with every element, the parts of a tuple as arguments, until it fails.
+    """Call a function with every element, until it fails.
 
     It gets copies, unless the elements are `owned` by the caller alone.
 
@@ -45,7 +56,7 @@ def call_each(
 
 
 def call_with_one(function: Callable[..., Any], element: Any) -> Any:
-    """Call a function with a copy of one element, the parts of a tuple as arguments.
+    """Call a function with a copy of one element.
 
     Returns:
         What it made, as an element.

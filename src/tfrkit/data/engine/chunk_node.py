@@ -7,21 +7,39 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from tfrkit.data.elements.chunk import Chunk
+from tfrkit.data.elements.chunk import Chunk, ObjectChunk
 from tfrkit.data.engine.cursor import Cursor, CursorIterator
+from tfrkit.data.engine.lookup import Lookup, MadeLookup
 from tfrkit.data.engine.node import Context, Node, NodeIterator, Run, UnaryNode
 
-__all__ = ["ChunkFunction", "ChunkNode"]
+__all__ = ["ChunkFunction", "ChunkIterator", "ChunkNode", "each_element"]
 
 # Of a chunk: what was made of the elements before the first that fails, and its error or None.
 ChunkFunction = Callable[[Chunk], tuple[Chunk, Exception | None]]
 
 
+def each_element(function: Callable[[Any], Any], chunk: Chunk) -> tuple[Chunk, Exception | None]:
+    """Do to a chunk what a function does to one element, up to the first for which it fails."""
+    made: list[Any] = []
+    error: Exception | None = None
+    try:
+        made.extend(map(function, chunk.objects()))  # what came before an error is kept
+    except Exception as failure:
+        error = failure
+    return ObjectChunk.made_of(chunk, made), error
+
+
 @dataclass(frozen=True, eq=False)
 class ChunkNode(UnaryNode):
-    """A stage in which it cannot be observed how many elements are worked on at once: batches may be fused with it."""
+    """A stage that makes one element of each.
+
+    Batches may be fused with it if it is chunkwise: it cannot be observed how many elements are worked on at once.
+    """
 
     takes_records: ClassVar[bool] = False  # its elements are records, or batches of them
+    ahead: ClassVar[bool] = False  # it looks at single elements: takes many of a pure input at once
+
+    unindexable = ""
 
     @property
     def chunkwise(self) -> bool:
@@ -39,22 +57,43 @@ class ChunkNode(UnaryNode):
         """The stage that also does what the next one before a batch does; None if it cannot."""
         return None
 
+    def used(self, count: int) -> int | None:
+        return count if self.keeps_count else None
+
+    def lookup(self, context: Context) -> Lookup:
+        return self.lookup_over(self.input.lookup(context), context)
+
+    def lookup_over(self, inner: Lookup, context: Context) -> Lookup:
+        """Its elements by number, over those of another input."""
+        return MadeLookup(inner, self.chunk_function(context))
+
     def start(self, context: Context, state: Any = None) -> NodeIterator:
-        return _ChunkIterator(self.chunk_function(context), Cursor(self.input, context, state))
+        cursor = Cursor(self.input, context, state)
+        return ChunkIterator(self.chunk_function(context), cursor, ahead=self.ahead)
 
 
-class _ChunkIterator(CursorIterator):
-    def __init__(self, function: ChunkFunction, cursor: Cursor) -> None:
+class ChunkIterator(CursorIterator):
+    """What a function makes of the chunks that a cursor takes."""
+
+    def __init__(self, function: ChunkFunction, cursor: Cursor, *, ahead: bool = False) -> None:
         super().__init__(cursor)
         self._function = function
+        self._ahead = ahead
 
     def pull(self, n: int) -> Run | None:
         """Pull a run and do it to all elements up to the first that fails."""
-        run = self._cursor.take(n)
+        cursor = self._cursor
+        run = cursor.take(n, cursor.ahead(n) if self._ahead else 0)
         if run is None or not len(run.chunk):
             return run
-        chunk, error = self._function(run.chunk)
+        try:
+            chunk, error = self._function(run.chunk)
+        except Exception:
+            raise
+        except BaseException:  # such as KeyboardInterrupt: as if nothing had been asked for
+            cursor.make_again(run) if cursor.owned else cursor.put_back(run)
+            raise
         if error is None:
             return Run(chunk, run.error)
-        self._cursor.put_back(run, len(chunk) + 1)
+        cursor.put_back(run, len(chunk) + 1)
         return Run(chunk, error)

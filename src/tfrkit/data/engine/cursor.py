@@ -98,6 +98,7 @@ class Cursor:
         input: the input's iterator.
         owned: whether elements are.
         demand: elements to take where one is needed: 1, or more if that cannot be observed.
+        pending: what was pulled and not taken.
     """
 
     def __init__(
@@ -110,12 +111,12 @@ class Cursor:
         self._objects = objects and self._pure
         self.owned = owned and self._pure
         self.demand = 1
-        self._pending: deque[Segment] = deque()  # pulled and not taken
+        self.pending: deque[Segment] = deque()
         self._used = 0  # elements of the first of them that were taken
         self._saved: Any = None  # the input's state, until the next pull
         self._is_saved = False
         self._again: tuple[Any, int] | None = (
-            None  # where to begin the input again, as a pull was interrupted
+            None  # where to begin the input again, if a pull was interrupted
         )
         self.input: NodeIterator = node.begin(context, at)
         self._drop(skip)
@@ -125,17 +126,17 @@ class Cursor:
 
         If nothing was, `ahead` are pulled if that is more.
         """
-        if not self._pending and self._again is not None:
+        if not self.pending and self._again is not None:
             self._begin_again()
-        if not self._pending:
+        if not self.pending:
             segment = self._pull(n if n > ahead else ahead)
             if segment is None or not (self._objects or ahead > n) or len(segment.chunk) <= n:
                 return segment
-            self._pending.append(segment)
-        segment, start = self._pending[0], self._used
+            self.pending.append(segment)
+        segment, start = self.pending[0], self._used
         end = start + n
         if end >= len(segment.chunk):
-            self._pending.popleft()
+            self.pending.popleft()
             self._used = 0
             return segment.after(start)
         chunk = segment.chunk
@@ -144,6 +145,14 @@ class Cursor:
             chunk.items[start:end] = [None] * n
         self._used = end
         return Segment(part, None, segment.at, segment.skip + start)
+
+    def take_one(self) -> Segment | None:
+        """Return the next element, or the error in its place; an error after it stays for the next time."""
+        segment = self.take(1)
+        if segment is not None and segment.error is not None and len(segment.chunk):
+            self.put_back(segment, 1)
+            segment = segment.first(1)
+        return segment
 
     def take_all(self, n: int) -> list[Segment]:
         """Return segments with n elements; fewer at the end, or if the last of them has an error.
@@ -170,26 +179,21 @@ class Cursor:
         """How many elements to take where n are needed: more, if they are few and that cannot be observed."""
         return max(n, self.demand) if n <= _FEW else n
 
-    @property
-    def pending(self) -> bool:
-        """Whether there are elements that were pulled and not taken."""
-        return bool(self._pending)
-
     def put_back(self, segment: Segment, used: int = 0) -> None:
         """Put back what was taken last, except its first `used` elements; an element that failed counts as used."""
         size = len(segment.chunk)
         if used >= size and segment.error is None:
             return
         if self._used:
-            first = self._pending[0]
+            first = self.pending[0]
             if first.at is segment.at and first.skip + self._used == segment.skip + size:
                 end, self._used = self._used, self._used - (size - used)
                 if self.owned and isinstance(first.chunk, ObjectChunk):
                     first.chunk.items[self._used : end] = segment.chunk.objects()[used:]
                 return
-            self._pending[0] = first.after(self._used)
+            self.pending[0] = first.after(self._used)
             self._used = 0
-        self._pending.appendleft(segment.after(used))
+        self.pending.appendleft(segment.after(used))
 
     def put_all_back(self, segments: Sequence[Segment]) -> None:
         """Put back segments, the last of which was taken last."""
@@ -205,7 +209,7 @@ class Cursor:
             self.put_back(segment)
         else:
             self._again = segment.at, segment.skip
-            self._pending.clear()
+            self.pending.clear()
             self._used = 0
 
     def save(self) -> dict[str, Any]:
@@ -216,15 +220,15 @@ class Cursor:
         """The same as `read_place` takes it apart."""
         if self._again is not None:
             return self._again
-        if self._pending:
-            return self._pending[0].at, self._pending[0].skip + self._used
+        if self.pending:
+            return self.pending[0].at, self.pending[0].skip + self._used
         if not self._is_saved:  # the input is asked once between two pulls
             self._saved, self._is_saved = self.input.save(), True
         return self._saved, 0
 
     def close(self) -> None:
         """Close the input."""
-        self._pending.clear()
+        self.pending.clear()
         self._used = 0
         self.input.close()
 
@@ -273,7 +277,7 @@ class Cursor:
             self._drop(skip)
         except BaseException:
             self._again = at, skip
-            self._pending.clear()
+            self.pending.clear()
             self._used = 0
             raise
 

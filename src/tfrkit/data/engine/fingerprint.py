@@ -19,7 +19,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from tfrkit.data.engine.node import Node
+from tfrkit.data.engine.node import Node, signed_fields
 from tfrkit.model.element_spec import ElementSpec
 
 __all__ = ["fingerprint", "other_stage", "stages_of"]
@@ -126,11 +126,7 @@ def _parts_of_ours(value: Any) -> tuple[Any, ...]:
     if hasattr(value, "signature"):
         return ("signature", value.signature())
     if dataclasses.is_dataclass(value):
-        fields = [each for each in dataclasses.fields(value) if not each.metadata.get("unsigned")]
-        parts = [(getattr(value, each.name), each.default) for each in fields]
-        while parts and isinstance(parts[-1][0], (int, str)) and parts[-1][0] == parts[-1][1]:
-            parts.pop()  # a field that is added later changes nothing where it is not set
-        return tuple(part for part, _ in parts)
+        return signed_fields(value)
     if callable(value):
         return ("function", getattr(value, "__wrapped__", None) or getattr(value, "__name__", None))
     return tuple(value.__reduce__()[1])  # the columns: what they hold

@@ -5,56 +5,88 @@ from __future__ import annotations
 import atexit
 import os
 import threading
-from collections.abc import Iterator, Mapping
-from typing import Any, ClassVar
+from collections import deque
+from collections.abc import Mapping
+from typing import Any, ClassVar, NamedTuple
 from weakref import WeakSet
 
 import numpy as np
 
 from tfrkit.data.elements import structure
-from tfrkit.data.elements.optional_value import Optional
 from tfrkit.data.elements.owned import own_elements
 from tfrkit.data.engine.cursor import Cursor, place
-from tfrkit.data.engine.keep_order import keep_order
-from tfrkit.data.engine.node import Context, Node, Run, to_json
-from tfrkit.data.engine.rewrites import optimise
+from tfrkit.data.engine.lookup import has_position
+from tfrkit.data.engine.node import Context, Node, to_json
+from tfrkit.data.engine.position import PositionKeeper
+from tfrkit.data.engine.position_form import is_position
+from tfrkit.data.engine.rewrites import keep_order, optimise
 from tfrkit.data.engine.state import StateKeeper
+from tfrkit.data.engine.tally_reader import TallyReader, counts_failures, notes_times
 from tfrkit.data.options import OptionsNode
-from tfrkit.errors import OutOfRangeError
+from tfrkit.errors import InvalidArgumentError, OutOfRangeError
 from tfrkit.model.bytes_column import BytesColumn
 from tfrkit.model.near_names import SuggestsNames
 from tfrkit.records.read.damage import Damage
 from tfrkit.stores.at_exit import unless_exiting
 
-__all__ = ["DatasetIterator", "NumpyIterator", "new_context"]
+__all__ = ["Bookmark", "DatasetIterator", "Optional", "new_context", "to_numpy"]
 
-_alive: WeakSet[DatasetIterator] = (
-    WeakSet()
-)  # closed at the interpreter's exit, while users' generators can clean up
+# Closed at the interpreter's exit, while users' generators can clean up.
+_alive: WeakSet[DatasetIterator] = WeakSet()
 _of_parents: list[Any] = []  # iterators of the process that forked this one, which cannot even be closed here
 
 
 def new_context(node: Node) -> Context:
     """What one pass through a pipeline shares, by the pipeline's options."""
     options = OptionsNode.of(node)
-    context = Context(origin=_wants_origin(node))
+    context = Context(origin=any(each.wants_origin for each in node.stages()))
     context.threads = options.thread_count() or context.threads
     context.turned_off = options.turned_off()
     if options.deterministic is not None:
         context.deterministic = options.deterministic
-    _check(node, context)
+    for each in node.stages():  # refuse what cannot run, before anything runs
+        each.check(context)
     return context
 
 
-def _check(node: Node, context: Context) -> None:
-    """Refuse what cannot run, before anything runs."""
-    node.check(context)
-    for part in node.inputs:
-        _check(part, context)
+class _Plan(NamedTuple):
+    """What an iterator runs, and from where on."""
+
+    node: Node
+    at: Any
+    passed: tuple[int, int | None, Any]  # as of a Bookmark
 
 
-def _wants_origin(node: Node) -> bool:
-    return node.wants_origin or any(map(_wants_origin, node.inputs))
+class Bookmark(NamedTuple):
+    """Where an iterator stood: its state and its position, made when they are asked for."""
+
+    keeper: StateKeeper
+    node: Node
+    at: Any
+    skip: int
+    passed: tuple[int, int | None, Any]  # the epoch, the elements of it that were taken, what it resumed from
+    used: int | None = None  # what tallies say was used for them
+    again: tuple[int, int] | None = (
+        None  # times through a repeat, and elements of the next, if some failed before that
+    )
+
+    def state(self) -> dict[str, Any]:
+        """What `DatasetIterator.state` returned there."""
+        return self.keeper.write(self.at, self.skip, self.passed)
+
+    def position(self) -> dict[str, Any]:
+        """What `DatasetIterator.position` returned there."""
+        epoch, taken, _ = self.passed
+        keeper, context = PositionKeeper(self.node), new_context(self.node)
+        if self.again is not None:
+            taken = keeper.taken_at(context, *self.again)
+        if taken is None:
+            raise InvalidArgumentError(
+                "There is no position: it is not known how many elements of the epoch were used. One of them has "
+                "failed, or the iterator resumed from a state that does not tell. Take it in the next epoch, and let "
+                "repeat() come after batch()."
+            )
+        return keeper.write(context, (epoch, taken, self.used), self.keeper.files())
 
 
 class DatasetIterator(SuggestsNames):
@@ -67,9 +99,9 @@ class DatasetIterator(SuggestsNames):
 
     _keeps_values: ClassVar = False  # what the user gets cannot be written to
 
-    def __init__(self, node: Node, state: Mapping[str, Any] | None = None) -> None:
+    def __init__(self, node: Node, state: Mapping[str, Any] | None = None, *, epoch: int = 0) -> None:
         """Use `iter(dataset)` or `dataset.iter_from(state)`."""
-        self._node = node
+        self._written = node
         self._keeper = StateKeeper(node)
         self._items: list[Any] = []  # of the run at hand, the next one last
         self._count = 0  # elements of that run
@@ -78,14 +110,52 @@ class DatasetIterator(SuggestsNames):
         self._lock = threading.RLock()  # a signal's handler may ask for the state while this thread holds it
         self._pulling = False
         self._pid = os.getpid()
-        self._open(None if state is None else place(*self._keeper.check(state)))
+        self._begin(self._planned(state, epoch))
         _alive.add(self)
 
+    def _planned(self, state: Mapping[str, Any] | None, epoch: int = 0) -> _Plan:
+        """What to run from the beginning of an epoch, or from a state or a position. A refusal changes nothing."""
+        node, at, start = self._written, None, None
+        taken: int | None = 0
+        if is_position(state):
+            start = state
+        elif state is not None:
+            at = place(*self._keeper.check(state))
+            epoch, taken, start = self._keeper.more(state)
+        if start is not None:
+            keeper, context = PositionKeeper(self._written), new_context(self._written)
+            node, begun = keeper.resume(start, context)
+            epoch = begun if at is None else epoch
+        if state is not None:
+            self._keeper.adopt(state)
+        return _Plan(node, at, (epoch, taken, start))
+
+    def _begin(self, plan: _Plan) -> None:
+        self._node = plan.node
+        self.epoch, taken, self._start = plan.passed
+        self._taken, self._known = taken or 0, taken is not None  # elements of the epoch that were taken
+        self._failed = self._failed_at = (
+            0  # errors, and how many elements and errors there were at the last one
+        )
+        self._open(plan.at)
+
     def _open(self, state: Any) -> None:
-        """Begin, or resume from a position."""
-        plan = optimise(keep_order(self._node))
-        self._context = new_context(self._node)
+        """Begin, or resume from a place."""
+        node = self._node.at_epoch(self.epoch)
+        plan = optimise(keep_order(node))
+        self._context = new_context(node)
+        leaving = any(each.tallies or each.leaves_out for each in self._node.stages())
+        self._tallies = TallyReader(self._node) if leaving and has_position(self._node) else None
+        self._context.tallies = None if self._tallies is None else {}
+        self._context.times = deque() if state is None and not leaving and notes_times(self._node) else None
         self._root = Cursor(plan, self._context, state)
+        self._at, self._count = self._root.position(), 0
+
+    def _mark(self) -> None:
+        """Count from where the pipeline stands now."""
+        self._taken += self._count
+        self._used(self._taken, forget=True)
+        self._known_again(self._taken)  # forgets earlier times
         self._at, self._count = self._root.position(), 0
 
     def __iter__(self) -> DatasetIterator:
@@ -114,10 +184,19 @@ class DatasetIterator(SuggestsNames):
             return False
         if self._error is not None:
             error, self._error = self._error, None
-            self._at, self._count = self._root.position(), 0
+            self._mark()
+            self._count_failure()
             raise error
-        self._at, self._count = self._root.position(), 0
-        run = self._pull()
+        self._mark()
+        self._pulling = True
+        try:
+            run = self._root.take(self._root.demand)
+        except Exception:
+            if not self._context.closed:  # else another thread did, which has taken the files away
+                raise
+            return False
+        finally:
+            self._pulling = False
         if run is None or self._context.closed:
             return False
         self._error = run.error
@@ -126,24 +205,34 @@ class DatasetIterator(SuggestsNames):
         self._count, self._items = len(items), (items if owned else own_elements(items))[::-1]
         return True
 
-    def _pull(self) -> Run | None:
-        self._pulling = True
-        try:
-            return self._root.take(self._root.demand)
-        except Exception:
-            if self._context.closed:  # by another thread, which has taken the files away
-                return None
-            raise
-        finally:
-            self._pulling = False
+    def _count_failure(self) -> None:
+        """Count an element that failed, if it is known of how many samples it was made."""
+        if self._tallies is None and counts_failures(self._node):
+            self._taken += 1
+            return
+        self._known = False
+        self._failed += 1
+        self._failed_at = self._taken + self._failed
+
+    def _known_again(self, taken: int) -> tuple[int, int] | None:
+        """How often a repeat was through, and what was taken since, if none of that has failed."""
+        times, given = self._context.times, taken + self._failed
+        if not times:
+            return None
+        while len(times) > 1 and times[1][1] <= given:
+            times.popleft()
+        time, begun = times[0]
+        known = not self._known and self._failed_at <= begun <= given
+        return (time, given - begun) if known else None
 
     def _begin_in_child(self) -> None:
         """Resume after a fork: the threads have stayed with the parent, and locks that they held stay locked."""
         state = to_json(place(*self._position()))
         _of_parents.append(self._root)
         self._pid, self._lock, self._pulling = os.getpid(), threading.RLock(), False
-        self._items, self._error = [], None
+        left, self._items, self._error = len(self._items), [], None
         if not self._context.closed:
+            self._taken += self._count - left
             self._open(state)
 
     def get_next(self) -> Any:
@@ -191,11 +280,40 @@ class DatasetIterator(SuggestsNames):
             A dict that JSON can hold: positions and counts, never the data. It is valid in another process and with
             another number of threads, as long as the pipeline and its files are the same.
         """
+        return self.bookmark().state()
+
+    def position(self) -> dict[str, Any]:
+        """Return where the epoch stands, for any number of ranks: `dataset.iter_from` continues it elsewhere.
+
+        It counts what this rank has taken times the number of ranks, so that all ranks must have taken equally many
+        elements. Another number of ranks, workers or threads, and another size of batches, may continue from it: no
+        sample comes twice, and none is lost. With a filter ranks differ: `merge_positions` takes those of all.
+
+        Returns:
+            A dict of a few numbers that JSON can hold.
+
+        Raises:
+            InvalidArgumentError: a stage prevents it, which the text names.
+        """
+        return self.bookmark().position()
+
+    def bookmark(self) -> Bookmark:
+        """Note where it stands now; cheap, for who takes elements ahead of somebody else."""
         if self._pid != os.getpid():
             self._begin_in_child()
         with self._lock:
             self._settle()
-            return self._keeper.write(*self._position())
+            taken = self._taken + self._count - len(self._items)
+            passed = self.epoch, taken if self._known else None, self._start
+            again = self._known_again(taken)
+            return Bookmark(self._keeper, self._node, *self._position(), passed, self._used(taken), again)
+
+    def _used(self, taken: int, *, forget: bool = False) -> int | None:
+        """What tallies say was used for so many elements, if there are any."""
+        tallies = self._context.tallies
+        if tallies is None or self._tallies is None:
+            return None
+        return self._tallies.used(taken, tallies, forget=forget)
 
     def _position(self) -> tuple[Any, int]:
         """Where the element stands that comes next."""
@@ -206,30 +324,33 @@ class DatasetIterator(SuggestsNames):
         """Take the present place as the one to count from, unless something of a run is left, or under way."""
         left = self._items or self._error is not None
         if not (left or self._pulling or self._context.closed):
-            self._at, self._count = self._root.position(), 0
+            self._mark()
 
     def state_dict(self) -> dict[str, Any]:
         """The same as `state`, under the name that PyTorch's stateful loader expects."""
         return self.state()
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        """Move to where another iterator stood; work in progress is dropped."""
+        """Move to where another iterator stood; work in progress is dropped.
+
+        Raises:
+            InvalidArgumentError: it cannot; the iterator then stays where it is.
+        """
         if self._pid != os.getpid():
             self._begin_in_child()
         with self._lock:
-            at = place(*self._keeper.check(state))
+            plan = self._planned(state)
             self._end()
-            self._items, self._error = [], None
-            self._open(at)
+            self._items, self._error, self._count = [], None, 0
+            self._begin(plan)
 
     def close(self) -> None:
         """End all background work and release files; the iterator is then at its end.
 
         Its state stays that of the element that would have come next.
         """
-        if self._pid == os.getpid() and self._lock.acquire(
-            blocking=False
-        ):  # else it is pulling, and knows the place
+        # If it is locked, it is pulling, and knows the place.
+        if self._pid == os.getpid() and self._lock.acquire(blocking=False):
             try:
                 self._settle()
                 self._count -= len(self._items)
@@ -259,17 +380,40 @@ def _close_all() -> None:
         iterator.close()
 
 
-class NumpyIterator:
-    """Elements with numpy scalars, read-only arrays and bytes only, as TensorFlow returns them."""
+class Optional:
+    """What `DatasetIterator.get_next_as_optional` returns: an element, or nothing at the end.
 
-    def __init__(self, iterator: DatasetIterator) -> None:
-        self._iterator = iterator
+    >>> Optional(3).has_value(), Optional(3).get_value(), Optional().has_value()
+    (True, 3, False)
+    """
 
-    def __iter__(self) -> Iterator[Any]:
-        return self
+    __slots__ = ("_values",)
 
-    def __next__(self) -> Any:
-        return structure.map_structure(_as_numpy, next(self._iterator))
+    def __init__(self, *values: Any) -> None:
+        """Hold the one value, or none."""
+        self._values = values
+
+    def has_value(self, name: str | None = None) -> bool:
+        """Whether there is an element."""
+        return bool(self._values)
+
+    def get_value(self, name: str | None = None) -> Any:
+        """Return the element.
+
+        Raises:
+            InvalidArgumentError: there is no value.
+        """
+        if not self._values:
+            raise InvalidArgumentError("The given optional does not have a value.")
+        return self._values[0]
+
+    def __repr__(self) -> str:
+        return f"Optional({', '.join(map(repr, self._values))})"
+
+
+def to_numpy(element: Any) -> Any:
+    """The element with numpy scalars, read-only arrays and bytes only, as TensorFlow returns it."""
+    return structure.map_structure(_as_numpy, element)
 
 
 def _as_numpy(value: Any) -> Any:

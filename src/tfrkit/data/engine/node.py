@@ -10,18 +10,21 @@ from __future__ import annotations
 import dataclasses
 import threading
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
 from tfrkit.data.elements.chunk import Chunk
+from tfrkit.data.engine.tally import Tally
 from tfrkit.records.read.damage import Damage
 from tfrkit.records.read.open_ahead import OpenAhead
 from tfrkit.threads import default_threads
 
 if TYPE_CHECKING:
+    from tfrkit.data.engine.lookup import Lookup
     from tfrkit.data.sources.records_source import RecordsNode
 
 __all__ = [
@@ -35,6 +38,7 @@ __all__ = [
     "UnaryIterator",
     "UnaryNode",
     "last_active",
+    "signed_fields",
     "to_json",
 ]
 
@@ -74,6 +78,11 @@ class Context:
         wrap: put round every iterator that is started, to measure it.
         closed: the consumer is gone; background work that waits checks it.
         opening: remote files that are opened before it is their turn.
+        tallies: of stages that leave elements out, by their number from the samples on; None: nobody asks.
+        readings: of shuffles with a window: what is read of each, a `Readings`.
+        checked: sources whose files were looked at in this epoch, and have not changed.
+        times: of the only repeat: how often its input was through, and how many elements and errors it had given by
+            then; None: nobody asks.
     """
 
     threads: int = field(default_factory=default_threads)
@@ -86,6 +95,14 @@ class Context:
     wrap: Callable[[Node, NodeIterator], NodeIterator] | None = None
     closed: bool = False
     opening: OpenAhead = field(default_factory=OpenAhead)
+    tallies: dict[int, Tally] | None = None
+    readings: dict[Node, Any] = field(default_factory=dict)
+    checked: set[Node] = field(default_factory=set)
+    times: deque[tuple[int, int]] | None = None
+
+    def tally(self, number: int) -> Tally | None:
+        """That of a stage: 0 of the one that runs by number, then those of filters; None if nobody asks for it."""
+        return None if self.tallies is None else self.tallies.setdefault(number, Tally())
 
     def count_damages(self, count: int, found: Sequence[tuple[str, Damage]]) -> None:
         """Count damages that a source or a stage skipped, and keep the first of them. Thread-safe."""
@@ -149,6 +166,13 @@ class Node(ABC):
     reorders = False  # its elements are its input's, unchanged, in another order
     selects = False  # its elements are some of its input's, unchanged and in their order
     wants_origin = False  # it must know the file and record of each element
+    leaves_out = False  # elements that are damaged may be missing
+    tallies = False  # it gives some of its input's elements, and keeps a tally of how many it has used
+    runs_again = False  # it runs its input several times
+    makes_datasets = False  # of its input's elements, by a function: its elements are theirs
+    numbers_elements = False  # it runs by the numbers of elements, so that those before it have them anyway
+    # Why its elements cannot be had by number, and what to do; "" if `lookup` works.
+    unindexable = "Indexable are files, ranges and slices of arrays with one-to-one stages on them."
 
     @property
     def inputs(self) -> tuple[Node, ...]:
@@ -161,6 +185,12 @@ class Node(ABC):
             elif _is_nodes(value):
                 found.extend(value)
         return tuple(found)
+
+    def stages(self) -> Iterator[Node]:
+        """The stage itself, and all before it."""
+        yield self
+        for each in self.inputs:
+            yield from each.stages()
 
     def with_inputs(self, inputs: tuple[Node, ...]) -> Node:
         """The same stage over other inputs."""
@@ -184,6 +214,63 @@ class Node(ABC):
         """Start, and wrap it in what the context asks for. What stages call on their inputs."""
         iterator = self.start(context, state)
         return iterator if context.wrap is None else context.wrap(self, iterator)
+
+    def lookup(self, context: Context) -> Lookup:
+        """Its elements by number; only if `unindexable`, which says what to do instead, is empty here and before it."""
+        raise NotImplementedError(self.label)
+
+    @property
+    def by_number(self) -> bool:
+        """True if a stage before it has given its elements numbers, and it can be asked for them."""
+        inputs = self.inputs
+        return (self.numbers_elements or any(each.by_number for each in inputs)) and blocker(self) is None
+
+    @property
+    def runs_by_number(self) -> bool:
+        """True if it asks for its elements by their numbers; stages before it need not run then."""
+        return False
+
+    @property
+    def runs_for(self) -> Node | None:
+        """The stage whose elements it asks for by their numbers, if that is another one, which does not run then."""
+        return None
+
+    @property
+    def varies(self) -> bool:
+        """True if its elements, or their order, differ from epoch to epoch by the number of the epoch."""
+        return any(each.varies for each in self.inputs)
+
+    @property
+    def input_passes(self) -> int:
+        """How often one pass goes through its input, and draws seeds of its own; 1 if there is no end to it."""
+        return 1
+
+    def used(self, count: int) -> int | None:
+        """How many elements of its input all ranks together have used when each has taken `count` of these.
+
+        None: that is not known, or its elements are the samples that a position counts.
+        """
+        return None
+
+    @property
+    def resumed(self) -> bool:
+        """True if its elements are those of the rest of an epoch."""
+        return any(each.resumed for each in self.inputs)
+
+    @property
+    def fixed_epoch(self) -> int | None:
+        """The epoch that its input is in, whatever the pass; None: that of the pass."""
+        return None
+
+    def unordered(self, context: Context) -> bool:
+        """True if its elements come in an order that differs from run to run."""
+        return False
+
+    def at_epoch(self, epoch: int) -> Node:
+        """The same stage in the pass with this number."""
+        if not self.varies:
+            return self
+        return self.with_inputs(tuple(each.at_epoch(epoch) for each in self.inputs))
 
     def check(self, context: Context) -> None:  # noqa: B027  # most stages can always run
         """Raise an error if the stage cannot run, before anything of the pipeline runs."""
@@ -213,7 +300,7 @@ class Node(ABC):
 
     @property
     def keeps_count(self) -> bool:
-        """Of a stage that makes one element of each: True if it leaves none out."""
+        """Of a stage over one input: True if it has as many elements as its input, as far as that is known."""
         return True
 
     @property
@@ -249,7 +336,7 @@ class Node(ABC):
     # ---- the same stage, or another one in its place
 
     def in_order(self) -> Node:
-        """The same stage, keeping the order also where the user leaves it free; see `keep_order.py`."""
+        """The same stage, keeping the order also where the user leaves it free; see `rewrites.py`."""
         return self
 
     def repeated(self, count: int) -> Node | None:
@@ -294,12 +381,7 @@ class Node(ABC):
         Defaults at the end are left out, so that a field that is added later changes nothing for the states of
         pipelines that do without it. Fields with the metadata `unsigned` do not count.
         """
-        fields = [each for each in dataclasses.fields(self) if not each.metadata.get("unsigned")]
-        pairs = [(getattr(self, each.name), each.default) for each in fields]
-        kept = [pair for pair in pairs if not isinstance(pair[0], Node) and not _is_nodes(pair[0])]
-        while kept and isinstance(kept[-1][0], (int, str)) and kept[-1][0] == kept[-1][1]:
-            kept.pop()
-        return tuple(value for value, _ in kept)
+        return signed_fields(self)
 
     @property
     def label(self) -> str:
@@ -313,7 +395,7 @@ class Node(ABC):
 
 @dataclass(frozen=True, eq=False)
 class UnaryNode(Node):
-    """A stage over one input, whose elements have the same spec and number unless the stage says otherwise."""
+    """A stage over one input, whose elements have the same spec unless the stage says otherwise."""
 
     input: Node
 
@@ -321,7 +403,25 @@ class UnaryNode(Node):
         return self.input.element_spec()
 
     def cardinality(self) -> int:
-        return self.input.cardinality()
+        return self.input.cardinality() if self.keeps_count else UNKNOWN_CARDINALITY
+
+
+def signed_fields(value: Any) -> tuple[Any, ...]:
+    """What counts of a dataclass, as `Node.arguments` says."""
+    fields = [each for each in dataclasses.fields(value) if not each.metadata.get("unsigned")]
+    pairs = [(getattr(value, each.name), each.default) for each in fields]
+    kept = [pair for pair in pairs if not isinstance(pair[0], Node) and not _is_nodes(pair[0])]
+    while kept and isinstance(kept[-1][0], (int, str)) and kept[-1][0] == kept[-1][1]:
+        kept.pop()
+    return tuple(part for part, _ in kept)
+
+
+def blocker(node: Node) -> Node | None:
+    """The first stage, from the source on, that cannot return elements by their numbers; None if all can."""
+    for each in node.inputs:
+        if (found := blocker(each)) is not None:
+            return found
+    return node if node.unindexable else None
 
 
 def _is_nodes(value: Any) -> bool:
@@ -347,10 +447,18 @@ def _every(chunk: Chunk, first: int, step: int) -> Chunk:
 
 
 class UnaryIterator(NodeIterator):
-    """A stage with one input that it pulls from directly. Its state is its input's unless it says otherwise."""
+    """A stage with one input that it pulls from directly. Its state is its input's unless it says otherwise.
 
-    def __init__(self, input: NodeIterator) -> None:
+    `no_op`: that of its node.
+    """
+
+    def __init__(self, input: NodeIterator, *, no_op: bool = False) -> None:
         self.input = input
+        self._no_op = no_op
+
+    def pull_every(self, n: int, first: int, step: int) -> tuple[Run | None, int]:
+        pull_every = self.input.pull_every if self._no_op else super().pull_every
+        return pull_every(n, first, step)
 
     def save(self) -> Any:
         return self.input.save()

@@ -20,33 +20,22 @@ from tfrkit.data.shuffle.epoch_seeds import find_seeds, restore_seeds, save_seed
 __all__ = ["Open", "Save", "Step", "StepInput", "StepsNode"]
 
 
-class StepInput:
+class StepInput(Cursor):
     """The elements of a node one by one; an error is raised in its place, and what follows it comes next."""
 
     def __init__(self, node: Node, context: Context, state: Any = None) -> None:
-        self._cursor = Cursor(node, context, state, objects=True)
+        super().__init__(node, context, state, objects=True)
 
     def __iter__(self) -> Iterator[Any]:
         return self
 
     def __next__(self) -> Any:
-        run = self._cursor.take(1)
+        run = self.take_one()
         if run is None:
             raise StopIteration
-        if len(run.chunk):
-            if run.error is not None:
-                self._cursor.put_back(run, 1)
-            return run.chunk.objects()[0]
-        assert run.error is not None
-        raise run.error
-
-    def save(self) -> Any:
-        """The position of the next element."""
-        return self._cursor.save()
-
-    def close(self) -> None:
-        """Close the node's iterator."""
-        self._cursor.close()
+        if run.error is not None:
+            raise run.error
+        return run.chunk.objects()[0]
 
 
 class Open(Protocol):

@@ -43,10 +43,6 @@ class ThreadChoice:
         self._busy = 0.0
         self._trials = 0
 
-    def stay_inline(self) -> None:
-        """Calls must run one after another, however long they take."""
-        self.inline = self.settled = True
-
     def timed(self, seconds: float, busy: float) -> None:
         """One call took so long, and kept a core busy for so long."""
         if self.settled:

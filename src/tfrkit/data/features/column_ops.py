@@ -1,4 +1,4 @@
-"""Verbs on the features of dict elements: select, rename, cast, decode_raw. One node, one small operation each.
+"""Verbs on the features of dict elements: select, rename, cast, resize, normalize. One node, one small operation each.
 
 An operation works on whole columns where the elements are columns, otherwise on single elements, with the same result.
 An element may be a batch itself: its values are then columns.
@@ -10,16 +10,19 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Final
 
 import numpy as np
+import numpy.typing as npt
 
-from tfrkit.data.elements.chunk import Chunk, ColumnChunk, ObjectChunk
-from tfrkit.data.elements.columns import Column, Padded, RowList
-from tfrkit.data.engine.chunk_node import ChunkFunction, ChunkNode
+from tfrkit.data.elements.chunk import Chunk, ColumnChunk
+from tfrkit.data.elements.columns import Column, Padded, RowList, rows
+from tfrkit.data.engine.chunk_node import ChunkFunction, ChunkNode, each_element
 from tfrkit.data.engine.node import Context
-from tfrkit.data.features.raw_column import decode_column, decode_value
 from tfrkit.errors import InvalidArgumentError
+from tfrkit.images.image_maker import round_image
+from tfrkit.images.normalize import Normalization
+from tfrkit.images.resize.resize import resize
 from tfrkit.model.element_spec import RaggedTensorSpec, SparseTensorSpec, TensorSpec
 from tfrkit.model.near_names import near_names
 from tfrkit.values.cast import cast_value
@@ -29,12 +32,16 @@ __all__ = [
     "CastOp",
     "ColumnOp",
     "ColumnsNode",
-    "DecodeRawOp",
+    "NormalizeOp",
     "RenameOp",
+    "ResizeOp",
     "SelectOp",
     "apply_op",
     "require_features",
 ]
+
+
+_IMAGE_RANK: Final = 3  # height, width, channels
 
 
 class ColumnOp(ABC):
@@ -132,49 +139,90 @@ class CastOp(ColumnOp):
         return spec | {key: _with_type(spec[key], dtype) for key, dtype in self.dtypes.items()}
 
 
-@dataclass(frozen=True)
-class DecodeRawOp(ColumnOp):
-    """Bytes to numbers, of the given shape for every byte string."""
+class _NumbersOp(ColumnOp):
+    """What is done to the numbers of one feature: all rows in one step if they have one shape."""
 
     key: str
-    dtype: np.dtype[Any]
-    shape: Any
-    little_endian: bool
 
-    verb = "decode_raw"
+    @abstractmethod
+    def _changed(self, numbers: npt.NDArray[Any]) -> Any: ...
 
-    def _shown(self) -> str:
-        shape = "" if self.shape is None else f", shape={self.shape!r}"
-        return f"{self.key!r}, {self.dtype.name}{shape}"
+    def _change(self, value: Any) -> Any:
+        if not isinstance(value, (np.ndarray, np.generic)) or value.dtype.kind not in "biuf":
+            kind = type(value).__name__
+            raise TypeError(f"{self.label}: expected an array of numbers under {self.key!r} but got {kind}")
+        return self._changed(np.asarray(value))
+
+    def _at_once(self, column: Column) -> bool:
+        return isinstance(column, np.ndarray)
 
     def on_columns(self, columns: dict[str, Any]) -> dict[str, Any]:
-        """Decode all byte strings in one step if they are equally long."""
-        require_features(self, columns, self._used())
-        return columns | {
-            self.key: decode_column(columns, self.key, self.dtype, self.shape, self.little_endian)
-        }
+        column = require_features(self, columns, [self.key])[self.key]
+        if self._at_once(column):
+            return columns | {self.key: self._change(column)}
+        return columns | {self.key: RowList([self._change(row) for row in rows(column)])}
 
     def on_element(self, element: dict[str, Any]) -> dict[str, Any]:
-        """Decode one, or those of one batch."""
-        require_features(self, element, self._used())
-        return element | {
-            self.key: decode_value(element, self.key, self.dtype, self.shape, self.little_endian)
-        }
+        return element | {self.key: self._change(require_features(self, element, [self.key])[self.key])}
+
+
+@dataclass(frozen=True)
+class ResizeOp(_NumbersOp):
+    """Images of another size; of one element, or all images of a batch.
+
+    Attributes:
+        dtype: uint8 rounds; None is what the method gives: float32, and nearest keeps the type.
+    """
+
+    key: str
+    size: tuple[int, int]
+    method: str
+    antialias: bool
+    dtype: np.dtype[Any] | None
+
+    verb = "resize"
+
+    def _shown(self) -> str:
+        return f"{self.key!r}, {self.size}"
+
+    def _at_once(self, column: Column) -> bool:
+        return isinstance(column, np.ndarray) and column.ndim == _IMAGE_RANK + 1
+
+    def _changed(self, numbers: npt.NDArray[Any]) -> Any:
+        made: npt.NDArray[Any] = resize(numbers, self.size, self.method, antialias=self.antialias)
+        if self.dtype is None or made.dtype == self.dtype:
+            return made
+        return round_image(made) if self.dtype == np.uint8 else made.astype(self.dtype)
 
     def on_spec(self, spec: dict[str, Any]) -> dict[str, Any]:
-        """Sizes that other features hold are not known."""
-        require_features(self, spec, self._used())
-        outer = spec[self.key].shape
-        if outer is None or isinstance(self.shape, str):
-            return spec | {self.key: TensorSpec(None, self.dtype)}
-        sizes = (None,) if self.shape is None else self.shape
-        inner = tuple(size if isinstance(size, (int, np.integer)) and size >= 0 else None for size in sizes)
-        return spec | {self.key: TensorSpec((*outer, *inner), self.dtype)}
+        """The size is known, and the type."""
+        found = require_features(self, spec, [self.key])[self.key]
+        kept = found.dtype if self.method == "nearest" else np.dtype(np.float32)
+        known = found.shape is not None and len(found.shape) >= _IMAGE_RANK
+        shape = (*found.shape[:-_IMAGE_RANK], *self.size, found.shape[-1]) if known else None
+        return spec | {self.key: TensorSpec(shape, self.dtype or kept)}
 
-    def _used(self) -> list[str]:
-        """The features it looks at."""
-        sizes = [self.shape] if isinstance(self.shape, str) else self.shape or ()
-        return [self.key, *(size for size in sizes if isinstance(size, str))]
+
+@dataclass(frozen=True)
+class NormalizeOp(_NumbersOp):
+    """Numbers divided by a scale, less a mean, divided by a deviation."""
+
+    key: str
+    change: Normalization
+
+    verb = "normalize"
+
+    def _shown(self) -> str:
+        given = {"mean": self.change.mean, "std": self.change.std}
+        more = [f", {name}={value}" for name, value in given.items() if value is not None]
+        return f"{self.key!r}{''.join(more)}"
+
+    def _changed(self, numbers: npt.NDArray[Any]) -> Any:
+        return self.change(numbers)
+
+    def on_spec(self, spec: dict[str, Any]) -> dict[str, Any]:
+        found = require_features(self, spec, [self.key])[self.key]
+        return spec | {self.key: TensorSpec(found.shape, np.dtype(np.float32))}
 
 
 @dataclass(frozen=True, eq=False)
@@ -230,29 +278,25 @@ def apply_op(op: ColumnOp, chunk: Chunk) -> tuple[Chunk, Exception | None]:
         What was made of those before it, and its error; all of them and None if none fails.
     """
     if not isinstance(chunk, ColumnChunk) or not isinstance(chunk.columns, dict):
-        made, error = _one_by_one(op, chunk)
-        return ObjectChunk.made_of(chunk, made), error
+        return each_element(partial(_apply_to_one, op), chunk)
     try:
         return ColumnChunk(op.on_columns(chunk.columns), len(chunk), chunk.origin), None
     except Exception as first:  # of some element: find out which
-        made, error = _one_by_one(op, chunk)
+        made, error = each_element(partial(_apply_to_one, op), chunk)
         if error is None:
             raise first from None
         good = chunk.slice(0, len(made))
         return (
-            ColumnChunk(op.on_columns(good.columns), len(good), good.origin) if made else ObjectChunk([])
+            ColumnChunk(op.on_columns(good.columns), len(good), good.origin) if len(good) else made
         ), error
 
 
-def _one_by_one(op: ColumnOp, chunk: Chunk) -> tuple[list[Any], Exception | None]:
-    made: list[Any] = []
-    for element in chunk.objects():
-        try:
-            made.append(op.on_element(require_features(op, element)))
-        except Exception as error:
-            error.add_note(f"It came up in {op.label}.")
-            return made, error
-    return made, None
+def _apply_to_one(op: ColumnOp, element: Any) -> dict[str, Any]:
+    try:
+        return op.on_element(require_features(op, element))
+    except Exception as error:
+        error.add_note(f"It came up in {op.label}.")
+        raise
 
 
 def _with_type(spec: Any, dtype: np.dtype[Any]) -> Any:

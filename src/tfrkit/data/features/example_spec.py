@@ -19,7 +19,7 @@ from tfrkit.model.specs import (
 from tfrkit.parsing.parse import plan_of
 from tfrkit.parsing.parse_sequence import sequence_plan_of
 
-__all__ = ["batch_size_of", "example_spec", "feature_spec", "sequence_spec"]
+__all__ = ["example_spec", "feature_spec", "list_spec", "sequence_spec"]
 
 
 def example_spec(features: Spec, records: Any) -> Any:
@@ -36,16 +36,17 @@ def example_spec(features: Spec, records: Any) -> Any:
     plan = plan_of(features)
     keys = plan.given or plan.keys
     single = {key: feature_spec(feature) for key, feature in zip(keys, plan.features.values(), strict=True)}
-    size = batch_size_of(records)
+    size = _batch_size_of(records)
     return single if size == () else batched(single, *size)
 
 
-def sequence_spec(context: Spec | None, sequence: Spec | None, size: tuple[()] | tuple[int | None]) -> Any:
-    """Return the element spec of parsed SequenceExamples: context and lists, of batches (with a size) also lengths."""
+def sequence_spec(context: Spec | None, sequence: Spec | None, records: Any) -> Any:
+    """Return the element spec of parsed SequenceExamples: context and lists, of batches also lengths."""
+    size = _batch_size_of(records)
     plan = sequence_plan_of(context, sequence)
     first, second = plan.rename(
         {key: feature_spec(feature) for key, feature in plan.features.items()},
-        {key: _list_spec(feature) for key, feature in plan.list_features.items()},
+        {key: list_spec(feature) for key, feature in plan.list_features.items()},
     )
     if size == ():
         return first, second
@@ -57,14 +58,14 @@ def sequence_spec(context: Spec | None, sequence: Spec | None, size: tuple[()] |
     return batched(first, *size), batched(second, *size), lengths
 
 
-def _list_spec(feature: FeatureSpec) -> Any:
+def list_spec(feature: FeatureSpec) -> Any:
     """That of a feature list: steps, each of which is what the feature is in a context."""
     if isinstance(feature, FixedLenSequenceFeature):
         return TensorSpec((None, *(as_dims(feature.shape) or ())), type_name(feature.dtype))
     return feature_spec(feature).batched(None)
 
 
-def batch_size_of(records: Any) -> tuple[()] | tuple[int | None]:
+def _batch_size_of(records: Any) -> tuple[()] | tuple[int | None]:
     """The first dimension of batches of records; () if they are single ones, or it is not known."""
     shape = getattr(records, "shape", None)
     return (shape[0],) if shape else ()
@@ -73,10 +74,8 @@ def batch_size_of(records: Any) -> tuple[()] | tuple[int | None]:
 def feature_spec(feature: FeatureSpec) -> Any:
     """Return the element spec of a feature of one record."""
     dtype = type_name(feature.dtype)
-    if isinstance(feature, FixedLenFeature):
-        return TensorSpec(feature.shape, dtype)
-    if isinstance(feature, FixedLenSequenceFeature):
-        return TensorSpec(feature.shape, dtype)  # compiled, it begins with None for the number of steps
+    if isinstance(feature, FixedLenFeature | FixedLenSequenceFeature):
+        return TensorSpec(feature.shape, dtype)  # of steps: compiled, it begins with None for their number
     if isinstance(feature, SparseFeature):
         sizes = [feature.size] if isinstance(feature.index_key, str) else feature.size
         return SparseTensorSpec(sizes, dtype)

@@ -13,8 +13,8 @@ import numpy as np
 import numpy.typing as npt
 
 from tfrkit.data.batch.collate import collate
-from tfrkit.data.elements.columns import Column, RowList, rows
-from tfrkit.data.elements.origin import Origin
+from tfrkit.data.elements.chunk import Chunk
+from tfrkit.data.elements.columns import Column, RowList, rows, strings_in
 from tfrkit.errors import InvalidArgumentError
 from tfrkit.images.image_maker import ImageMaker
 from tfrkit.model.bytes_column import BytesColumn
@@ -45,11 +45,12 @@ class BadImage(Exception):  # noqa: N818  # never leaves the pipeline
         self.path: str | None = None
         self.record: int | None = None
 
-    def locate(self, origin: Origin | None, row: int) -> BadImage:
+    def locate(self, elements: Chunk, row: int) -> BadImage:
         """Note the place of an element, if it is known."""
+        origin = elements.slice(row, row + 1).origin
         if origin is not None:
-            self.path = origin.paths[int(origin.files[row])]
-            self.record = None if self.path is None else int(origin.records[row])
+            self.path = origin.paths[int(origin.files[0])]
+            self.record = None if self.path is None else int(origin.records[0])
         return self
 
     def error(self) -> InvalidArgumentError:
@@ -87,9 +88,7 @@ def decode_value(value: Any, key: str, maker: ImageMaker, threads: int) -> npt.N
             return maker.make(value)
         except InvalidArgumentError as reason:
             raise BadImage(0, key, reason) from None
-    column = (
-        BytesColumn.from_list(value) if isinstance(value, np.ndarray) and value.dtype == object else value
-    )
+    column = strings_in(value)
     if not isinstance(column, BytesColumn):
         raise TypeError(f"expected bytes under {key!r} but got {type(value).__name__}")
     found, error = decode_column(column.reshape(column.size), key, maker, threads)
@@ -121,25 +120,23 @@ def decode_column(
         The images before it, as one array if the size and the channels are given; and the error: a BadImage, or
         another if there is no byte string.
     """
-    items: _Views | list[Any] = (
-        _Views(column) if isinstance(column, BytesColumn) and column.ndim == 1 else rows(column)
-    )
-    height, width, channels = maker.shape
-    if height is None or width is None or channels is None:
-        made: list[Any] = [None] * len(items)
+    items: Any = _Views(column) if isinstance(column, BytesColumn) and column.ndim == 1 else rows(column)
+    sizes: Any = maker.shape
+    images: Any = [None] * len(items) if None in sizes else np.empty((len(items), *sizes), maker.dtype)
 
-        def make(row: int) -> None:
-            made[row] = maker.make(_checked(items[row], key))
+    def make(row: int) -> None:
+        item = items[row]
+        if not isinstance(item, (bytes, memoryview)):
+            raise TypeError(f"expected bytes under {key!r} but got {type(item).__name__}")
+        if isinstance(images, list):
+            images[row] = maker.make(item)
+        else:
+            maker.make_into(item, images[row])
 
-        row, error = _for_each(len(items), threads, make)
-        return RowList(made[:row]), _told(error, row, key)
-    images = np.empty((len(items), height, width, channels), maker.dtype)
-
-    def fill(row: int) -> None:
-        maker.make_into(_checked(items[row], key), images[row])
-
-    row, error = _for_each(len(items), threads, fill)
-    return images[:row], _told(error, row, key)
+    row, error = _for_each(len(items), threads, make)
+    if isinstance(error, InvalidArgumentError):
+        error = BadImage(row, key, error)
+    return RowList(images[:row]) if isinstance(images, list) else images[:row], error
 
 
 class _Views:
@@ -154,16 +151,6 @@ class _Views:
 
     def __getitem__(self, row: int) -> memoryview:
         return self._data[self._offsets[row] : self._offsets[row + 1]]
-
-
-def _checked(item: Any, key: str) -> Any:
-    if isinstance(item, (bytes, memoryview)):
-        return item
-    raise TypeError(f"expected bytes under {key!r} but got {type(item).__name__}")
-
-
-def _told(error: Exception | None, row: int, key: str) -> Exception | None:
-    return BadImage(row, key, error) if isinstance(error, InvalidArgumentError) else error
 
 
 def _for_each(count: int, threads: int, work: Callable[[int], None]) -> tuple[int, Exception | None]:

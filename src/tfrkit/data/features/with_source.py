@@ -15,8 +15,8 @@ import numpy as np
 from tfrkit.data.elements.chunk import Chunk, ColumnChunk, ObjectChunk, RecordChunk
 from tfrkit.data.elements.origin import Origin
 from tfrkit.data.elements.structure import is_nested
-from tfrkit.data.engine.cursor import Cursor, CursorIterator
-from tfrkit.data.engine.node import Context, NodeIterator, Run, UnaryNode
+from tfrkit.data.engine.chunk_node import ChunkFunction, ChunkNode
+from tfrkit.data.engine.node import Context
 from tfrkit.errors import FailedPreconditionError, InvalidArgumentError
 from tfrkit.model.bytes_column import BytesColumn
 from tfrkit.model.element_spec import TensorSpec
@@ -24,10 +24,14 @@ from tfrkit.model.element_spec import TensorSpec
 __all__ = ["DATA", "WithSourceNode"]
 
 DATA: Final = "data"  # the name that an element gets which has no names itself
+_NO_ORIGIN: Final = (
+    "with_source: it is not known which record an element came from: it was never in a file of records, or was "
+    "put together of several. Put with_source() before batch() and zip(), right after parse() or the source."
+)
 
 
 @dataclass(frozen=True, eq=False)
-class WithSourceNode(UnaryNode):
+class WithSourceNode(ChunkNode):
     """File name and record number as features of these names.
 
     A dict gets them as two more entries, a tuple in its first dict (that of the context, after `parse_sequence`). An
@@ -39,9 +43,22 @@ class WithSourceNode(UnaryNode):
 
     verb = "with_source"
     wants_origin = True  # that is what it gives
+    chunkwise = False
 
-    def start(self, context: Context, state: Any = None) -> NodeIterator:
-        return _WithSourceIterator(self, Cursor(self.input, context, state))
+    def chunk_function(self, context: Context) -> ChunkFunction:
+        return self._with_source
+
+    def _with_source(self, chunk: Chunk) -> tuple[Chunk, Exception | None]:
+        """Add the columns, up to the first element that has no origin or no place for it."""
+        origin = chunk.origin
+        known = _known(origin)
+        error: Exception | None = None if known == len(chunk) else FailedPreconditionError(_NO_ORIGIN)
+        if origin is None or not known:
+            return ObjectChunk([]), error
+        try:
+            return _add(chunk.slice(0, known), origin.slice(0, known), (self.file, self.record)), error
+        except InvalidArgumentError as wrong:
+            return ObjectChunk([]), wrong
 
     def element_spec(self) -> Any:
         """As the input's, with two more features."""
@@ -50,31 +67,6 @@ class WithSourceNode(UnaryNode):
             self.record: TensorSpec((), np.dtype(np.int64)),
         }
         return _joined(self.input.element_spec(), source)
-
-
-class _WithSourceIterator(CursorIterator):
-    def __init__(self, node: WithSourceNode, cursor: Cursor) -> None:
-        super().__init__(cursor)
-        self._names = (node.file, node.record)
-
-    def pull(self, n: int) -> Run | None:
-        """Pull a run and add the columns, up to the first element that has no origin or no place for it."""
-        run = self._cursor.take(n)
-        if run is None or not len(run.chunk):
-            return run
-        origin = run.chunk.origin
-        known = _known(origin)
-        error: Exception | None = None if known == len(run.chunk) else _no_origin()
-        chunk: Chunk = ObjectChunk([])
-        if origin is not None and known:
-            try:
-                chunk = _add(run.chunk.slice(0, known), origin.slice(0, known), self._names)
-            except InvalidArgumentError as wrong:
-                error, known = wrong, 0
-        if error is None:
-            return Run(chunk, run.error)
-        self._cursor.put_back(run, known + 1)
-        return Run(chunk, error)
 
 
 def _known(origin: Origin | None) -> int:
@@ -91,8 +83,7 @@ def _add(chunk: Chunk, origin: Origin, names: tuple[str, str]) -> Chunk:
     files = BytesColumn.from_list([os.fsencode(path or "") for path in origin.paths])[origin.files]
     source = dict(zip(names, (files, origin.records), strict=True))
     if isinstance(chunk, (RecordChunk, ColumnChunk)):
-        columns = chunk.batch() if isinstance(chunk, RecordChunk) else chunk.columns
-        return ColumnChunk(_joined(columns, source), len(chunk), origin)
+        return ColumnChunk(_joined(chunk.columns, source), len(chunk), origin)
     rows = ColumnChunk(source, len(chunk)).objects()
     return ObjectChunk([_joined(item, row) for item, row in zip(chunk.objects(), rows, strict=True)], origin)
 
@@ -117,10 +108,3 @@ def _joined(value: Any, source: dict[str, Any]) -> Any:
             "with_source: expected elements that are dicts, single values, or tuples with a dict in them."
         )
     return _joined({DATA: value}, source)
-
-
-def _no_origin() -> FailedPreconditionError:
-    return FailedPreconditionError(
-        "with_source: it is not known which record an element came from: it was never in a file of records, or was "
-        "put together of several. Put with_source() before batch() and zip(), right after parse() or the source."
-    )

@@ -1,8 +1,7 @@
 """RecordStore: records in a shuffle's buffer.
 
-Records stay in their blocks until a quarter of these is of records that were drawn; then the survivors of the oldest
-run are copied, about half of all records, and its blocks go. Drawn records are copied one after another into
-memory that earlier ones have left, in the order in which they were drawn, which is how a parser reads them best.
+Records stay in their blocks until a third of these is of records that were drawn; then the survivors of the oldest
+runs are copied together, and their blocks go. Drawn records are not copied: a parser reads them where they lie.
 """
 
 from __future__ import annotations
@@ -10,12 +9,12 @@ from __future__ import annotations
 from typing import Any, Final
 
 import numpy as np
-import numpy.typing as npt
 
 from tfrkit import _core
 from tfrkit.data.elements.chunk import Chunk, RecordChunk
 from tfrkit.model.block import Block
 from tfrkit.model.row_selection import IntArray
+from tfrkit.model.scattered_block import ScatteredBlock, ScatteredRecords
 
 __all__ = ["RecordStore"]
 
@@ -45,7 +44,7 @@ class RecordStore:
 
     @property
     def copied_bytes(self) -> int:
-        """Bytes of all records that were copied, from their blocks and out of the buffer."""
+        """Bytes of all records that were copied from their blocks, some more than once."""
         return self._buffer.copied_bytes
 
     @property
@@ -100,24 +99,23 @@ class RecordStore:
         return self._chunk(*self._buffer.draw(count, window))
 
     def _chunk(
-        self,
-        data: npt.NDArray[np.uint8],
-        offsets: IntArray,
-        lengths: IntArray,
-        files: IntArray,
-        numbers: IntArray,
-        frames: IntArray,
+        self, refs: _core.RecordRefs, lengths: IntArray, files: IntArray, numbers: IntArray, frames: IntArray
     ) -> RecordChunk:
-        known = None if len(frames) and frames.min() < 0 else frames
+        if not len(files):
+            return RecordChunk([])
+        known = None if frames.min() < 0 else frames
         used = np.flatnonzero(np.bincount(files))
+        records = ScatteredRecords(refs)
         # A block knows one file only. All of them have all records; each record is asked of its file's.
         blocks = [
-            Block(data, offsets, lengths, path=self.paths[file], start=-1, numbers=numbers, frames=known)
-            for file in used.tolist()
+            ScatteredBlock(records, lengths, self.paths[file], numbers, known) for file in used.tolist()
         ]
-        if len(blocks) <= 1:
+        if len(blocks) == 1:
             return RecordChunk(blocks)
-        return RecordChunk(blocks, np.searchsorted(used, files), np.arange(len(files)))
+        first = used[0]
+        near = used[-1] - first < len(used)  # all between are used: 1 us instead of 9
+        which = files - first if near else np.searchsorted(used, files)
+        return RecordChunk(blocks, which, np.arange(len(files)))
 
     def tidy(self) -> None:
         """There is nothing to do: what is drawn is gone."""
@@ -135,5 +133,7 @@ class RecordStore:
 
 def _dense(block: Block) -> bool:
     """Whether its records fill the memory that they span; others of its memory may come with the next run."""
+    if isinstance(block, ScatteredBlock):
+        return False
     span = int(block.offsets[-1] + block.lengths[-1] - block.offsets[0]) if len(block) else 0
     return 10 * (int(block.lengths.sum()) + _FRAME_BYTES * len(block)) >= 9 * span

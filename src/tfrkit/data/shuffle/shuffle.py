@@ -66,8 +66,13 @@ class ShuffleNode(UnaryNode):
     repeats: int = 1
 
     verb = "shuffle"
+    unindexable = "Use global_shuffle() instead of shuffle()."
     counts = True
     reorders = True
+
+    @property
+    def input_passes(self) -> int:
+        return max(1, self.repeats)
 
     def start(self, context: Context, state: Any = None) -> NodeIterator:
         return ShuffleIterator(self, context, state)

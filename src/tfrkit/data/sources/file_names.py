@@ -9,17 +9,18 @@ import functools
 import operator
 import os
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from tfrkit.data.dataset import Dataset
 from tfrkit.data.elements.chunk import ColumnChunk
-from tfrkit.data.elements.structure import is_nested, map_structure
-from tfrkit.data.engine.node import AUTOTUNE, Context, Node, NodeIterator
-from tfrkit.data.sources.file_source import restore_with_stores, state_with_stores
-from tfrkit.data.sources.slices import RowsIterator
+from tfrkit.data.elements.structure import is_nested
+from tfrkit.data.elements.structure_specs import types_of
+from tfrkit.data.engine.node import AUTOTUNE, Node
+from tfrkit.data.sources.file_source import NamedFilesNode
+from tfrkit.data.sources.slices import RowsNode
 from tfrkit.data.stages.interleave import InterleaveNode
 from tfrkit.errors import InvalidArgumentError
 from tfrkit.model.bytes_column import BytesColumn
@@ -33,33 +34,19 @@ _WANTED = "The `filenames` argument must contain `tf.string` elements"
 
 
 @dataclass(frozen=True, eq=False)
-class FilesNode(Node):
+class FilesNode(NamedFilesNode, RowsNode):
     """Names of files, of which a state must find the contents unchanged."""
 
-    files: tuple[str, ...] = field(metadata={"unsigned": True})
-
     verb = "files"
-
-    @property
-    def paths(self) -> tuple[str, ...]:
-        return self.files
 
     @property
     def file_names(self) -> tuple[str, ...]:
         return self.files
 
-    def __getstate__(self) -> dict[str, Any]:
-        return state_with_stores(self, self.files)
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        restore_with_stores(self, state)
-
-    def start(self, context: Context, state: Any = None) -> NodeIterator:
-        names = BytesColumn.from_list([os.fsencode(path) for path in self.files])
-        return RowsIterator(ColumnChunk(names, len(names)), 0 if state is None else state)
-
-    def element_spec(self) -> Any:
-        return TensorSpec((), _STRING)
+    def rows(self, start: int, stop: int) -> ColumnChunk:
+        return ColumnChunk(
+            BytesColumn.from_list(list(map(os.fsencode, self.files[start:stop]))), stop - start
+        )
 
     def cardinality(self) -> int:
         return len(self.files)
@@ -207,14 +194,6 @@ def _leaves(value: Any) -> list[Any]:
     return [value]
 
 
-class _TypeName:
-    def __init__(self, spec: Any) -> None:
-        self._name = f"tf.{dtype_name(spec.dtype)}" if isinstance(spec, TensorSpec) else type(spec).__name__
-
-    def __repr__(self) -> str:
-        return self._name
-
-
 def _check_names_dataset(dataset: Dataset) -> None:
     """See that the elements are single strings.
 
@@ -223,7 +202,7 @@ def _check_names_dataset(dataset: Dataset) -> None:
     """
     spec = dataset.node.element_spec()
     if is_nested(spec) or not isinstance(spec, TensorSpec) or spec.dtype != _STRING:
-        raise TypeError(f"{_WANTED}. Got a dataset of `{map_structure(_TypeName, spec)!r}` elements.")
+        raise TypeError(f"{_WANTED}. Got a dataset of `{types_of(spec, kinds=True)!r}` elements.")
     if spec.shape:
         raise TypeError(
             f"{_WANTED} of shape [] (i.e. scalars). Got a dataset of element shape TensorShape({list(spec.shape)})."

@@ -5,12 +5,12 @@ Which elements a file has, and where one may begin in it, is the business of eac
 
 from __future__ import annotations
 
-import functools
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Final
 
 import numpy as np
 
+from tfrkit.cached_property import cached_property
 from tfrkit.data.engine.node import UNKNOWN_CARDINALITY, Node
 from tfrkit.errors import FailedPreconditionError
 from tfrkit.model.element_spec import TensorSpec
@@ -19,48 +19,47 @@ from tfrkit.stores.object_config import adopt_settings, settings_of
 from tfrkit.stores.source import is_stream
 from tfrkit.stores.url import display_name
 
-__all__ = ["FileSourceNode", "restore_with_stores", "state_with_stores"]
+__all__ = ["FileSourceNode", "NamedFilesNode"]
 
 _STORES: Final = "stores"
 
 
-def state_with_stores(node: Node, paths: tuple[str, ...]) -> dict[str, Any]:
-    """Return what pickles of a source that reads files, with what was configured for the places of its files."""
-    settings = settings_of(paths)
-    return {**vars(node), **({_STORES: settings} if settings else {})}
-
-
-def restore_with_stores(node: Node, state: dict[str, Any]) -> None:
-    """Restore a source; what its stores need is configured here unless this process has its own settings."""
-    adopt_settings(state.pop(_STORES, {}))
-    vars(node).update(state)
-
-
 @dataclass(frozen=True, eq=False)
-class FileSourceNode(Node):
-    """Elements of files, each a `bytes`.
+class NamedFilesNode(Node):
+    """A source of files. It pickles with what was configured for the stores that hold them.
 
     Attributes:
         files: paths and URLs; "-" is standard input if the policy globs.
-        policy: how they are read.
     """
 
     files: tuple[str, ...] = field(metadata={"unsigned": True})  # known by their contents, see state.py
-    policy: ReadPolicy
-
-    elements: ClassVar[str]  # what the files hold, for messages
 
     @property
     def paths(self) -> tuple[str, ...]:
         return self.files
 
     def __getstate__(self) -> dict[str, Any]:
-        return state_with_stores(self, self.files)
+        settings = settings_of(self.files)
+        return {**vars(self), **({_STORES: settings} if settings else {})}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        restore_with_stores(self, state)
+        """Restore it; settings that this process has itself come first."""
+        adopt_settings(state.pop(_STORES, {}))
+        vars(self).update(state)
 
-    @functools.cached_property
+    def element_spec(self) -> Any:
+        return TensorSpec((), np.dtype(object))
+
+
+@dataclass(frozen=True, eq=False)
+class FileSourceNode(NamedFilesNode):
+    """Elements of files, each a `bytes`; the policy says how the files are read."""
+
+    policy: ReadPolicy
+
+    elements: ClassVar[str]  # what the files hold, for messages
+
+    @cached_property
     def pure(self) -> bool:
         """Whether reading ahead goes unnoticed: not with standard input or pipes, which may make one wait."""
         return not any(map(self.flows, self.files))
@@ -86,9 +85,6 @@ class FileSourceNode(Node):
                 f"{path}; cannot resume in the middle of a pipe. Start over, or keep the {self.elements} in a file.",
                 path=path,
             )
-
-    def element_spec(self) -> Any:
-        return TensorSpec((), np.dtype(object))
 
     def cardinality(self) -> int:
         return UNKNOWN_CARDINALITY

@@ -17,7 +17,7 @@ from tfrkit.data.elements import structure
 from tfrkit.data.elements.chunk import ObjectChunk
 from tfrkit.data.elements.element_values import to_value
 from tfrkit.data.elements.python_error import error_of
-from tfrkit.data.engine.function_spec import name_of
+from tfrkit.data.engine.call_each import name_of
 from tfrkit.data.engine.node import UNKNOWN_CARDINALITY, Context, Node, NodeIterator, Run
 from tfrkit.data.sources.generator_check import checker
 from tfrkit.errors import InternalError, InvalidArgumentError
@@ -35,6 +35,7 @@ class GeneratorNode(Node):
     spec: Any
 
     verb = "from_generator"
+    unindexable = "Give arrays to from_tensor_slices(), or write the elements to a file of records."
     seeks = False  # it is called again and its first elements dropped
     opaque = False  # the user said what is yielded
     pure = False  # a user's generator can notice, and may block
@@ -73,43 +74,32 @@ class _GeneratorIterator(NodeIterator):
         items, self._held = self._held[:n], self._held[n:]
         error: Exception | None = None
         try:
-            values = self._values if self._values is not None else self._begin()
+            if self._values is None:
+                values = iter(self._node.function(*self._node.args))
+                for _ in range(self._skip):
+                    next(values)
+                self._values = values
+            values = self._values
             while len(items) < n and error is None:
                 value = next(values)
                 self._done += 1
-                error = self._accept(value, items)
+                try:
+                    items.append(self._check(value))
+                except TypeError as refusal:
+                    error = InvalidArgumentError(f"TypeError: {refusal}")
+                except InternalError as refusal:
+                    error = refusal
             if self._closed:  # by another thread, meanwhile
                 _close(values)
         except StopIteration:
-            self._end()
+            self._ended, self._values = True, None
         except Exception as failure:
-            self._end()
+            self._ended, self._values = True, None
             error = error_of(failure)
         except BaseException:  # such as KeyboardInterrupt: as if nothing had been asked for
             self._held = items
             raise
         return Run(ObjectChunk(items), error) if items or error is not None else None
-
-    def _begin(self) -> Iterator[Any]:
-        node = self._node
-        values: Iterator[Any] = iter(node.function(*node.args))
-        for _ in range(self._skip):
-            next(values)
-        self._values = values
-        return values
-
-    def _accept(self, value: Any, items: list[Any]) -> Exception | None:
-        try:
-            items.append(self._check(value))
-        except TypeError as refusal:
-            return InvalidArgumentError(f"TypeError: {refusal}")
-        except InternalError as refusal:
-            return refusal
-        return None
-
-    def _end(self) -> None:
-        self._ended = True
-        self._values = None
 
     def save(self) -> int:
         """The number of values that were yielded; -1 at the end."""
@@ -136,14 +126,9 @@ def make_generator_node(generator: Any, types: Any, shapes: Any, args: Any, sign
     """
     if not callable(generator):
         raise TypeError("`generator` must be a Python callable.")
-    arguments = () if args is None else tuple(map(_argument, args))
+    made = map(to_value, () if args is None else args)  # as numpy has them, bytes for a string
+    arguments = tuple(each if isinstance(each, bytes) else np.asarray(each)[()] for each in made)
     return GeneratorNode(generator, arguments, _signature(types, shapes, signature))
-
-
-def _argument(value: Any) -> Any:
-    """An argument as numpy has it, bytes for a string."""
-    made = to_value(value)
-    return made if isinstance(made, bytes) else np.asarray(made)[()]
 
 
 def _signature(types: Any, shapes: Any, signature: Any) -> Any:

@@ -40,14 +40,16 @@ def checker(spec: Any) -> Callable[[Any], Any]:
     leaves = flatten(spec)
     if not all(isinstance(leaf, TensorSpec) for leaf in leaves):
         return lambda value: _check_kinds(spec, value)
+
     if not is_nested(spec):
-        return lambda value: _to_tensors([value], leaves)[0]
+        return lambda value: _with_shape(_convert(value, spec), spec)
 
     def check(value: Any) -> Any:
         found = _flat_parts(spec, value)
         if found is None:
             raise TypeError(_other_structure(types_of(spec), value))
-        return pack(spec, _to_tensors(found, leaves))
+        # All are converted before the shape of any is looked at, as TensorFlow does.
+        return pack(spec, list(map(_with_shape, list(map(_convert, found, leaves)), leaves)))
 
     return check
 
@@ -80,18 +82,12 @@ def _flat_parts(spec: Any, value: Any) -> list[Any] | None:
     return found
 
 
-def _to_tensors(values: list[Any], specs: list[TensorSpec]) -> list[Any]:
-    """All are converted before the shape of any is looked at, as TensorFlow does."""
-    return list(map(_with_shape, list(map(_convert, values, specs)), specs))
-
-
 def _convert(value: Any, spec: TensorSpec) -> Any:
     if type(value) is spec.dtype.type:
         return value
     try:
-        wanted = (
-            object if spec.dtype.kind == "O" else None
-        )  # numpy's own strings lose zero bytes at their ends
+        # Numpy's own strings lose zero bytes at their ends.
+        wanted = object if spec.dtype.kind == "O" else None
         array = np.asarray(value.to_numpy() if isinstance(value, BytesColumn) else value, wanted)
         with np.errstate(all="ignore"):  # a copy: the generator may use its array again
             shared = array is value or array.base is not None

@@ -54,7 +54,9 @@ class TFRecordDataset(Dataset):
             name: ignored; TensorFlow has it.
             on_corrupt: "raise" (default): the error comes in the record's place, and the next element is of the next
                 file; "skip": drop damaged records; "stop": leave the rest of the file out. What was skipped is
-                counted: see `DatasetIterator.skipped` and `damages`.
+                counted: see `DatasetIterator.skipped` and `damages`. Iterating in order, the records after a dropped
+                one move up. By number (`len`, `ds[i]`, `at`, `global_shuffle`) damaged records keep their numbers: they
+                count, and are missing; damage that leaves no numbers (of a length, a cut end) is an error there.
             crc: check the CRC of every record's data (default).
             max_record_bytes: a record that claims to be larger is damage.
             cache: keep what is read of remote files in the cache folder, and read it from there in the next epoch; by

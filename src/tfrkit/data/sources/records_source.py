@@ -6,26 +6,27 @@ so that reading can resume there: a state is three numbers, whatever was read ah
 
 from __future__ import annotations
 
-import functools
 import sys
-from concurrent.futures import Future
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import IO, Any, ClassVar, Final
 
 import numpy as np
 
-from tfrkit.data.elements.chunk import ObjectChunk, RecordChunk
+from tfrkit.cached_property import cached_property
+from tfrkit.data.elements.chunk import ObjectChunk, RecordChunk, concat
+from tfrkit.data.engine.lookup import Found, Lookup
 from tfrkit.data.engine.node import Context, NodeIterator, Run
 from tfrkit.data.sources.file_source import FileSourceNode
-from tfrkit.errors import MissingExtraError, OpError
-from tfrkit.model.block import Block
+from tfrkit.errors import DataLossError, MissingExtraError, OpError
+from tfrkit.model.block import Block, IntArray
 from tfrkit.records.access.fetch import fetch
+from tfrkit.records.access.record_files import RecordFiles
 from tfrkit.records.read.damage import Damage
 from tfrkit.records.read.file_reader import BLOCK_BYTES
 from tfrkit.records.read.frame_splitter import check_block
 from tfrkit.records.read.position import BEGINNING, Places, Position
 from tfrkit.records.read.reader import BlockReader
-from tfrkit.stores.source import ByteSource
 
 __all__ = ["RecordsNode"]
 
@@ -52,6 +53,27 @@ class RecordsNode(FileSourceNode):
     def record_source(self) -> RecordsNode:
         return self
 
+    @property
+    def unindexable(self) -> str:  # type: ignore[override]  # it depends on the files
+        if not self.pure:
+            return "Pipes are read once, in order: keep the records in a file."
+        return "" if self.policy.on_corrupt != "stop" else 'Pass on_corrupt="raise" or "skip".'
+
+    @property
+    def leaves_out(self) -> bool:  # type: ignore[override]  # it depends on the policy
+        return self.policy.on_corrupt == "skip"
+
+    @cached_property
+    def record_files(self) -> RecordFiles:
+        """The files as one list of records; they are opened, and indexes made, when it is first used."""
+        policy = self.policy
+        return RecordFiles(
+            list(self.files), compression=policy.compression or "none", crc=policy.crc, cache=policy.cache
+        )
+
+    def lookup(self, context: Context) -> Lookup:
+        return _RecordsLookup(self, context)
+
     def start(self, context: Context, state: Any = None) -> NodeIterator:
         """Begin at a file, a byte of its uncompressed stream, and the number of the record there.
 
@@ -75,16 +97,91 @@ class RecordsNode(FileSourceNode):
         """
         return RecordChunk(*fetch(self.files, self.policy, places, threads=threads))
 
-    @functools.cached_property
+    @cached_property
     def _numbers(self) -> dict[str | None, int]:
         # A file that is named twice is the same file, so either number will do.
         return {path: number for number, path in enumerate(self.files)}
 
 
-def _rows(block: Block, start: int, end: int, step: int) -> Block:
-    if step > 1:
-        return block.take(np.arange(start, end, step))
-    return block if end - start == len(block) else block[start:end]
+class _RecordsLookup(Lookup):
+    def __init__(self, node: RecordsNode, context: Context) -> None:
+        self._files = node.record_files
+        self._context = context
+        self._skips = node.policy.on_corrupt == "skip"
+        self._counted: set[tuple[int, int]] = set()  # damaged records, and the epoch of each
+        self.size = self._whole(lambda: len(self._files))
+        if node not in context.checked:
+            self._files.check_unchanged()
+            context.checked.add(node)
+
+    def at(self, numbers: IntArray, epoch: int) -> Found:
+        """Read the records; damaged ones are left out and counted if the policy says so."""
+        try:
+            return Found(RecordChunk(self._blocks(numbers)))
+        except DataLossError as error:
+            if not self._skips:
+                self._files.check_unchanged()  # which would be the cause
+                raise
+            return self._without_damage(numbers, epoch, error)
+
+    def one(self, number: int, epoch: int) -> Any:
+        if self._skips:
+            return super().one(number, epoch)
+        try:
+            return self._files[number]
+        except DataLossError:
+            self._files.check_unchanged(number)
+            raise
+
+    def element_bytes(self) -> float:
+        return max(1.0, self._files.nbytes / max(1, self.size))
+
+    def _whole(self, use: Callable[[], Any]) -> Any:
+        """Use files; damage that leaves the records after it without numbers cannot be skipped."""
+        try:
+            return use()
+        except DataLossError as error:
+            if not self._skips:
+                raise
+            raise _unnumbered(error) from None
+
+    def _blocks(self, numbers: IntArray) -> list[Block]:
+        block = self._files.take(numbers)
+        return self._files.by_file(block) if self._context.origin else [block]
+
+    def _without_damage(self, numbers: IntArray, epoch: int, error: DataLossError) -> Found:
+        """Halve what cannot be read until only damaged records are left."""
+        if len(numbers) == 1:
+            self._files.check_unchanged(int(numbers[0]))
+            self._whole(lambda: self._files.open_file_of(int(numbers[0])))
+            self._count(int(numbers[0]), epoch, error)
+            return Found(ObjectChunk([]), _NONE)
+        middle = len(numbers) // 2
+        first, second = self.at(numbers[:middle], epoch), self.at(numbers[middle:], epoch)
+        kept = [np.arange(len(part.chunk)) if part.kept is None else part.kept for part in (first, second)]
+        return Found(concat([first.chunk, second.chunk]), np.concatenate([kept[0], kept[1] + middle]))
+
+    def _count(self, number: int, epoch: int, error: DataLossError) -> None:
+        """Count a damaged record once an epoch, also if it is read again because another element fails."""
+        if (number, epoch) not in self._counted:
+            self._counted.add((number, epoch))
+            path, record = self._files.locate(number)
+            offset = -1 if error.offset is None else error.offset
+            damage = Damage("bad data CRC", offset, offset, record, error.message, "left out by its number")
+            self._context.count_damages(1, [(path, damage)])
+
+
+def _unnumbered(error: DataLossError) -> DataLossError:
+    made = DataLossError(
+        f'{error.message} on_corrupt="skip" leaves out records by their numbers, which those after this damage do not '
+        "have: only iterating in order can skip it, without global_shuffle(), len() and elements by number. `tfr "
+        "repair` makes a file of the records that are whole.",
+        path=error.path,
+        record=error.record,
+        offset=error.offset,
+    )
+    made.repairable = error.repairable
+    return made
 
 
 class _RecordsIterator(NodeIterator):
@@ -102,7 +199,7 @@ class _RecordsIterator(NodeIterator):
 
     def pull(self, n: int) -> Run | None:
         """Return records of as many blocks and files as it takes."""
-        return self._safely(n, 0, 1)[0]
+        return self._pull(n, 0, 1)[0]
 
     def pull_every(self, n: int, first: int, step: int) -> tuple[Run | None, int]:
         """Return some records; if the policy says so the data of others is not checked."""
@@ -112,20 +209,7 @@ class _RecordsIterator(NodeIterator):
         if not self._late and (self._reader is None or self._node.pure):
             self._begin_again()
             self._late = True
-        return self._safely(n, first, step) if self._late else super().pull_every(n, first, step)
-
-    def _safely(self, n: int, first: int, step: int) -> tuple[Run | None, int]:
-        if self._closed:
-            return None, 0
-        before = self._file, self._block, self._row
-        try:
-            return self._pull(n, first, step)
-        except Exception:
-            raise
-        except BaseException:  # KeyboardInterrupt: as if nothing had been asked for
-            self._file, self._block, self._row = before
-            self._begin_again()
-            raise
+        return self._pull(n, first, step) if self._late else super().pull_every(n, first, step)
 
     def _begin_again(self) -> None:
         """Let the next pull open the files anew, where that resumes from the same position."""
@@ -137,18 +221,20 @@ class _RecordsIterator(NodeIterator):
     def _pull(self, n: int, first: int, step: int) -> tuple[Run | None, int]:
         blocks: list[Block] = []
         error: Exception | None = None
-        past = 0
+        before, past = (self._file, self._block, self._row), 0
         try:
-            while n and (self._at_hand() or self._next_block(first > 0)):
-                block, row = self._block, self._row
-                assert block is not None
-                if first >= len(block) - row:
-                    self._row = len(block)
-                    past, first = past + len(block) - row, first - (len(block) - row)
+            while n and (block := self._at_hand(first > 0)) is not None:
+                row, size = self._row, len(block) - self._row
+                if first >= size:
+                    self._row, past, first = len(block), past + size, first - size
                     continue
-                count = min(n, -(-(len(block) - row - first) // step))
+                count = min(n, -(-(size - first) // step))
                 end = row + first + (count - 1) * step + 1
-                part, damage = self._checked(_rows(block, row + first, end, step))
+                if step > 1:
+                    part = block.take(np.arange(row + first, end, step))
+                else:
+                    part = block if end - row - first == len(block) else block[row + first : end]
+                part, damage = self._checked(part) if self._late else (part, None)
                 if len(part):
                     blocks.append(part)
                 if damage is not None:
@@ -157,16 +243,19 @@ class _RecordsIterator(NodeIterator):
                 past, first, n, self._row = past + end - row, step - 1, n - count, end
         except (OpError, MissingExtraError) as found:
             error = found
+        except Exception:
+            raise
+        except BaseException:  # KeyboardInterrupt: as if nothing had been asked for
+            self._file, self._block, self._row = before
+            self._begin_again()
+            raise
         if not blocks and error is None:
             return None, past
         return Run(RecordChunk(blocks) if blocks else ObjectChunk([]), error), past
 
-    def _at_hand(self) -> bool:
-        return self._block is not None and self._row < len(self._block)
-
     def _checked(self, part: Block) -> tuple[Block, Damage | None]:
-        """The records up to the first whose data is damaged, and what is wrong with it, if it was not checked yet."""
-        if not self._late or not self._node.policy.crc:
+        """The records up to the first whose data is damaged, and what is wrong with it."""
+        if not self._node.policy.crc:
             return part, None
         *good, last = check_block(part)
         if isinstance(last, Block):
@@ -182,11 +271,11 @@ class _RecordsIterator(NodeIterator):
         finally:
             self._block, self._position = None, Position(reader.file)
 
-    def _next_block(self, leaving_out: bool) -> bool:
-        """Get the next block; False at the end."""
-        if self._reader is None:
-            self._reader = self._open()
-        reader = self._reader
+    def _at_hand(self, leaving_out: bool) -> Block | None:
+        """Return the block with the next record; None at the end."""
+        if self._closed or (self._block is not None and self._row < len(self._block)):
+            return self._block
+        reader = self._reader = self._reader or self._open()
         reader.leaving_out = leaving_out
         try:
             block = next(reader, None)
@@ -194,19 +283,20 @@ class _RecordsIterator(NodeIterator):
             self._block, self._position = None, Position(reader.file)
             raise
         finally:
-            if reader.skipped != self._counted:
-                self._count(reader)
+            if (new := reader.skipped - self._counted) > 0:
+                self._context.count_damages(new, reader.damages[self._counted :])
+                self._counted += new
         if block is None:
-            self._block, self._position = None, Position(reader.file)
-            return False
+            self._position = Position(reader.file)
         self._file, self._block, self._row = reader.file, block, 0
-        return True
+        return block
 
     def _open(self) -> BlockReader:
         node = self._node
         files: list[str | IO[bytes]] = [
             sys.stdin.buffer if path == "-" and node.policy.globs else path for path in node.files
         ]
+        first, cache = self._position.file, node.policy.cache
         return BlockReader(
             files,
             node.policy,
@@ -214,20 +304,10 @@ class _RecordsIterator(NodeIterator):
             node.block_bytes,
             self._position,
             checked=not self._late,
-            opening=self._opening(),
+            opening=self._context.opening.take(node.files[first], cache=cache)
+            if first < len(files)
+            else None,
         )
-
-    def _opening(self) -> Future[ByteSource] | None:
-        files, first = self._node.files, self._position.file
-        if first >= len(files):
-            return None
-        return self._context.opening.take(files[first], cache=self._node.policy.cache)
-
-    def _count(self, reader: BlockReader) -> None:
-        """Report damages that the reader skipped."""
-        new = reader.skipped - self._counted
-        self._context.count_damages(new, reader.damages[self._counted :])
-        self._counted += new
 
     def save(self) -> list[int]:
         """File, byte and number of the next record."""

@@ -3,35 +3,98 @@
 from __future__ import annotations
 
 import os
+from abc import abstractmethod
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-from tfrkit.data.elements.chunk import ColumnChunk, ObjectChunk
+from tfrkit.data.elements.chunk import Chunk, ColumnChunk, ObjectChunk
 from tfrkit.data.elements.columns import RowList
 from tfrkit.data.elements.element_values import to_tensors
+from tfrkit.data.elements.origin import origin_of_rows
 from tfrkit.data.elements.owned import freeze, freeze_elements
 from tfrkit.data.elements.structure import flatten, map_structure
 from tfrkit.data.elements.structure_specs import spec_of, spec_of_columns
+from tfrkit.data.engine.lookup import Found, Lookup
 from tfrkit.data.engine.node import Context, Node, NodeIterator, Run
 from tfrkit.errors import InvalidArgumentError
 from tfrkit.model.bytes_column import BytesColumn
+from tfrkit.model.row_selection import IntArray
 from tfrkit.model.sparse import Sparse
 
-__all__ = [
-    "ElementsNode",
-    "RowsIterator",
-    "SlicesNode",
-    "TensorsNode",
-    "make_slices_node",
-    "make_tensors_node",
-]
+__all__ = ["ElementsNode", "RowsNode", "SlicesNode", "TensorsNode", "make_slices_node", "make_tensors_node"]
 
 
 @dataclass(frozen=True, eq=False)
-class SlicesNode(Node):
-    """Rows of a structure of columns; its position is the number of rows given."""
+class RowsNode(Node):
+    """A source that makes any of its elements by their numbers; a position is the number of the next one.
+
+    Attributes:
+        first_row: by which seeded functions know its first element, if there are other such sources.
+    """
+
+    first_row: int = field(default=0, kw_only=True, metadata={"unsigned": True})
+
+    unindexable = ""
+
+    @abstractmethod
+    def rows(self, start: int, stop: int) -> Chunk:
+        """The elements [start, stop), which must exist."""
+
+    def rows_at(self, numbers: IntArray) -> Chunk:
+        """The elements with these numbers."""
+        return self.rows(0, self.cardinality()).take(numbers)
+
+    def lookup(self, context: Context) -> Lookup:
+        return _RowsLookup(self, context)
+
+    def start(self, context: Context, state: Any = None) -> NodeIterator:
+        return _RowsIterator(self, context, 0 if state is None else state)
+
+
+class _RowsLookup(Lookup):
+    def __init__(self, node: RowsNode, context: Context) -> None:
+        self._node, self._context = node, context
+        self.size = node.cardinality()
+
+    def at(self, numbers: IntArray, epoch: int) -> Found:
+        return Found(_located(self._node, self._node.rows_at(numbers), numbers, self._context))
+
+
+def _located(node: RowsNode, chunk: Any, numbers: IntArray, context: Context) -> Chunk:
+    """The elements with their numbers, if a later stage wants those."""
+    if context.origin and chunk.origin is None:
+        chunk.origin = origin_of_rows(node.first_row + numbers)
+    return chunk  # type: ignore[no-any-return]  # it is one
+
+
+class _RowsIterator(NodeIterator):
+    def __init__(self, node: RowsNode, context: Context, done: int) -> None:
+        self._node = node
+        self._context = context
+        self._count = node.cardinality()  # or negative, without end
+        self._done = done
+
+    def pull(self, n: int) -> Run | None:
+        start, stop = self._done, self._done + n
+        if self._count >= 0:
+            stop = min(stop, self._count)
+        if start >= stop:
+            return None
+        self._done = stop
+        rows = self._node.rows(start, stop)
+        if not self._context.origin:
+            return Run(rows)
+        return Run(_located(self._node, rows, np.arange(start, stop), self._context))
+
+    def save(self) -> int:
+        return self._done
+
+
+@dataclass(frozen=True, eq=False)
+class SlicesNode(RowsNode):
+    """Rows of a structure of columns."""
 
     columns: Any
     count: int = field(metadata={"unsigned": True})
@@ -45,8 +108,8 @@ class SlicesNode(Node):
             return None
         return tuple(os.fsdecode(name) for name in self.columns.to_list())
 
-    def start(self, context: Context, state: Any = None) -> NodeIterator:
-        return RowsIterator(ColumnChunk(self.columns, self.count), 0 if state is None else state)
+    def rows(self, start: int, stop: int) -> Chunk:
+        return ColumnChunk(self.columns, self.count).slice(start, stop)
 
     def element_spec(self) -> Any:
         return self.spec
@@ -59,15 +122,15 @@ class SlicesNode(Node):
 
 
 @dataclass(frozen=True, eq=False)
-class TensorsNode(Node):
+class TensorsNode(RowsNode):
     """A single element."""
 
     element: Any
 
     verb = "from_tensors"
 
-    def start(self, context: Context, state: Any = None) -> NodeIterator:
-        return RowsIterator(ObjectChunk([self.element]), 0 if state is None else state)
+    def rows(self, start: int, stop: int) -> Chunk:
+        return ObjectChunk([self.element])
 
     def element_spec(self) -> Any:
         return spec_of(self.element)
@@ -81,50 +144,26 @@ class TensorsNode(Node):
 
 
 @dataclass(frozen=True, eq=False)
-class ElementsNode(Node):
-    """Elements that a stage has kept, such as those of a window; `guessed`: others may have other sizes."""
+class ElementsNode(RowsNode):
+    """Elements that a stage has kept, such as those of a window; `opaque` if a user's function made them."""
 
     elements: tuple[Any, ...]
     spec: Any
-    guessed: bool = False
+    opaque: bool = False
 
     verb = "elements"
 
     def _shown(self) -> str:
         return str(len(self.elements))
 
-    @property
-    def opaque(self) -> bool:
-        """If a user's function made them, their spec is what it gave elsewhere."""
-        return self.guessed
-
-    def start(self, context: Context, state: Any = None) -> NodeIterator:
-        return RowsIterator(ObjectChunk(freeze_elements(list(self.elements))), 0 if state is None else state)
+    def rows(self, start: int, stop: int) -> Chunk:
+        return ObjectChunk(freeze_elements(list(self.elements[start:stop])))
 
     def element_spec(self) -> Any:
         return self.spec
 
     def cardinality(self) -> int:
         return len(self.elements)
-
-
-class RowsIterator(NodeIterator):
-    """The elements of one chunk."""
-
-    def __init__(self, chunk: ColumnChunk | ObjectChunk, done: int) -> None:
-        self._chunk = chunk
-        self._done = done
-
-    def pull(self, n: int) -> Run | None:
-        start = self._done
-        stop = min(start + n, len(self._chunk))
-        if start >= stop:
-            return None
-        self._done = stop
-        return Run(self._chunk.slice(start, stop))
-
-    def save(self) -> int:
-        return self._done
 
 
 def make_slices_node(tensors: Any) -> Node:

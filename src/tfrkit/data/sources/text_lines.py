@@ -107,6 +107,7 @@ class TextLinesNode(FileSourceNode):
     """Lines of the files, one file after another."""
 
     verb = "TextLineDataset"
+    unindexable = "Give the lines to from_tensor_slices(), or write them to a file of records."
     elements: ClassVar[str] = "lines"
 
     def start(self, context: Context, state: Any = None) -> NodeIterator:
@@ -170,8 +171,8 @@ class _LineFile:
         data = b"".join(parts)
         end = data.rfind(b"\n") + 1
         self._rest = [data[end:]] if end < len(data) else []
-        if not chunk and self._failed is None:
-            data, self._rest = _closed(data), []
+        if not chunk and self._failed is None:  # the file has ended: a last line without a newline gets one
+            data, self._rest = data + b"\n" if data[end:].replace(b"\r", b"") else data[:end], []
             end = len(data)
         if end:
             return self._cut(data[:end])
@@ -225,12 +226,6 @@ class _LineFile:
         return BytesColumn.unchecked(content, offsets), ends
 
 
-def _closed(data: bytes) -> bytes:
-    """Give the end of a file a newline, if there is a last line without one."""
-    last = data[data.rfind(b"\n") + 1 :]
-    return data + b"\n" if last.replace(b"\r", b"") else data[: len(data) - len(last)]
-
-
 class _LinesIterator(NodeIterator):
     def __init__(self, node: TextLinesNode, context: Context, file: int, offset: int) -> None:
         self._node = node
@@ -265,8 +260,10 @@ class _LinesIterator(NodeIterator):
         return Run(concat(chunks) if chunks else ObjectChunk([]), error)
 
     def _next_piece(self) -> bool:
-        """Get the next lines; False at the end of all files."""
-        self._forget()
+        """Get the next lines, as all of those at hand are given; False at the end of all files."""
+        if self._lines is not None:
+            self._offset = int(self._ends[-1])
+        self._lines, self._row = None, 0
         while self._file < len(self._node.files):
             try:
                 if self._open is None:
@@ -284,18 +281,10 @@ class _LinesIterator(NodeIterator):
             self._file, self._offset = self._file + 1, 0
         return False
 
-    def _forget(self) -> None:
-        """Drop the piece at hand, all of which is given."""
-        if self._lines is not None:
-            self._offset = int(self._ends[-1])
-        self._lines, self._row = None, 0
-
     def save(self) -> list[int]:
         """Number of the file, and where the next line begins."""
-        return [
-            self._file,
-            int(self._ends[self._row - 1]) if self._lines is not None and self._row else self._offset,
-        ]
+        begun = self._lines is not None and self._row
+        return [self._file, int(self._ends[self._row - 1]) if begun else self._offset]
 
     def close(self) -> None:
         self._file, self._offset = len(self._node.files), 0

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tfrkit.data.elements.chunk import ObjectChunk
-from tfrkit.data.engine.cursor import Cursor
+from tfrkit.data.engine.cursor import Cursor, CursorIterator
 from tfrkit.data.engine.node import INFINITE_CARDINALITY, Context, NodeIterator, Run, UnaryNode
 from tfrkit.errors import FailedPreconditionError
 
@@ -20,6 +20,7 @@ class AssertCardinalityNode(UnaryNode):
     count: int
 
     verb = "assert_cardinality"
+    unindexable = "Leave assert_cardinality() out: len() tells."
     selects = True
 
     def start(self, context: Context, state: Any = None) -> NodeIterator:
@@ -30,9 +31,9 @@ class AssertCardinalityNode(UnaryNode):
         return self.count
 
 
-class _AssertCardinalityIterator(NodeIterator):
+class _AssertCardinalityIterator(CursorIterator):
     def __init__(self, count: int, cursor: Cursor, seen: int) -> None:
-        self._cursor = cursor
+        super().__init__(cursor)
         self._count = count
         self._seen = seen
         self._short: Exception | None = None  # there are too few, and every further call says so
@@ -42,19 +43,15 @@ class _AssertCardinalityIterator(NodeIterator):
         left = n if self._count == INFINITE_CARDINALITY else self._count - self._seen
         run = None if self._short is not None else self._cursor.take(max(1, min(n, left)))
         if run is None:
-            return self._end()
+            if self._seen == self._count:
+                return None
+            self._short = self._short or self._error("only")
+            return Run(ObjectChunk([]), self._short)
         self._seen += len(run.chunk)
         if left <= 0 and len(run.chunk):
             self._cursor.put_back(run, len(run.chunk))  # an error after them comes next
             return Run(run.chunk.slice(0, 0), self._error("at least"))
         return run
-
-    def _end(self) -> Run | None:
-        if self._seen == self._count:
-            return None
-        if self._short is None:
-            self._short = self._error("only")
-        return Run(ObjectChunk([]), self._short)
 
     def _error(self, how: str) -> Exception:
         return FailedPreconditionError(
@@ -64,9 +61,6 @@ class _AssertCardinalityIterator(NodeIterator):
 
     def save(self) -> Any:
         return {"at": self._cursor.save(), "seen": self._seen}
-
-    def close(self) -> None:
-        self._cursor.close()
 
 
 def _elements(count: int) -> str:

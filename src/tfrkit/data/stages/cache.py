@@ -53,6 +53,7 @@ class CacheNode(UnaryNode):
     memory: CacheMemory = field(metadata={"unsigned": True})
 
     verb = "cache"
+    unindexable = "Leave cache() out: what has a number is looked up by it."
     seeks = False  # what was kept is not part of a state
     counts = True
 

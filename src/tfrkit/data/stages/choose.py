@@ -16,7 +16,7 @@ from tfrkit.data.engine.cursor import place
 from tfrkit.data.engine.node import INFINITE_CARDINALITY, UNKNOWN_CARDINALITY, Node
 from tfrkit.data.engine.steps import Open, Save, Step, StepInput, StepsNode
 from tfrkit.data.shuffle.epoch_seeds import SeedGenerator
-from tfrkit.data.sources.random import RandomNode
+from tfrkit.data.sources.numbers import RandomNode
 from tfrkit.data.stages.map import MapNode
 from tfrkit.data.stages.take import TakeNode
 from tfrkit.data.stages.zip import ZipNode
@@ -42,6 +42,7 @@ class ChooseNode(StepsNode):
     stop: bool
 
     verb = "choose_from_datasets"
+    unindexable = "Use concatenate(), and global_shuffle() to mix the datasets."
 
     def steps(self, begin: Open, state: Any) -> tuple[Step, Save]:
         begun = [place(None)] * len(self.parts) if state is None else state["parts"]
@@ -116,9 +117,8 @@ def make_sample_node(parts: Sequence[Node], weights: Any, seed: int | None, stop
     """
     _check(parts)
     if isinstance(weights, Node):
-        return ChooseNode(
-            _draws(ZipNode((_pairs(seed, again), weights), (0, 1)), Draw(None)), tuple(parts), stop
-        )
+        choice = MapNode(ZipNode((_pairs(seed, again), weights), (0, 1)), Draw(None), None, None)
+        return ChooseNode(choice, tuple(parts), stop)
     shares = np.ones(len(parts), np.float32) if weights is None else to_array(weights)
     if shares.dtype not in {np.dtype(np.float32), np.dtype(np.float64)}:
         raise TypeError(
@@ -136,16 +136,12 @@ def make_sample_node(parts: Sequence[Node], weights: Any, seed: int | None, stop
     if len(used) == 1:
         return parts[used[0]]
     logits = np.log(shares[used].astype(np.float32))
-    choice = _draws(_pairs(seed, again), Draw(tuple(logits.tolist())))
+    choice = MapNode(_pairs(seed, again), Draw(tuple(logits.tolist())), None, None)
     return ChooseNode(choice, tuple(parts[number] for number in used), stop)
 
 
 def _pairs(seed: int | None, again: bool) -> Node:
     return RandomPairsNode(RandomNode(SeedGenerator.of(seed, again)), 2, True)
-
-
-def _draws(pairs: Node, draw: Draw) -> Node:
-    return MapNode(pairs, draw, None, None)
 
 
 @dataclass(frozen=True, eq=False)

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from tfrkit.data.elements.chunk import ObjectChunk
 from tfrkit.data.elements.structure_specs import merged, spec_of
+from tfrkit.data.engine.lookup import Found, Lookup, Windowed, in_places
 from tfrkit.data.engine.node import (
     INFINITE_CARDINALITY,
     UNKNOWN_CARDINALITY,
@@ -16,8 +20,9 @@ from tfrkit.data.engine.node import (
     Run,
 )
 from tfrkit.data.shuffle.epoch_seeds import find_seeds, restore_seeds, save_seeds
+from tfrkit.model.row_selection import IntArray
 
-__all__ = ["ConcatenateNode", "check_concatenate"]
+__all__ = ["ConcatenateNode", "JoinedLookup", "check_concatenate"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,6 +33,10 @@ class ConcatenateNode(Node):
     second: Node
 
     verb = "concatenate"
+    unindexable = ""
+
+    def lookup(self, context: Context) -> Lookup:
+        return JoinedLookup(self.first.lookup(context), self.second.lookup(context))
 
     def start(self, context: Context, state: Any = None) -> NodeIterator:
         return _ConcatenateIterator(self, context, state)
@@ -42,6 +51,36 @@ class ConcatenateNode(Node):
             if special in counts:
                 return special
         return sum(counts)
+
+
+class JoinedLookup(Lookup):
+    """The elements of one lookup, then those of another."""
+
+    def __init__(self, first: Lookup, second: Lookup) -> None:
+        self._parts = first, second
+        ends = INFINITE_CARDINALITY not in (first.size, second.size)
+        self.size = first.size + second.size if ends else INFINITE_CARDINALITY
+
+    def at(self, numbers: IntArray, epoch: int) -> Found:
+        first, second = self._parts
+        later = np.zeros(len(numbers), bool) if first.size == INFINITE_CARDINALITY else numbers >= first.size
+        if not later.any():
+            return first.at(numbers, epoch)
+        if later.all():
+            return second.at(numbers - first.size, epoch)
+        before, after = np.flatnonzero(~later), np.flatnonzero(later)
+        found = first.at(numbers[before], epoch), second.at(numbers[after] - first.size, epoch)
+        return in_places([(before, found[0]), (after, found[1])], len(numbers))
+
+    def element_bytes(self) -> float:
+        return max(part.element_bytes() for part in self._parts)
+
+    def windowed(self, numbers: IntArray, epoch: int) -> Iterator[Windowed]:
+        first, second = self._parts
+        later = np.zeros(len(numbers), bool) if first.size == INFINITE_CARDINALITY else numbers >= first.size
+        for part, chosen, before in (first, ~later, 0), (second, later, first.size):
+            rows = np.flatnonzero(chosen)
+            yield from (each.among(rows) for each in part.windowed(numbers[rows] - before, epoch))
 
 
 def check_concatenate(first: Node, second: Node) -> None:

@@ -11,10 +11,9 @@ import numpy as np
 
 from tfrkit.data.elements.structure import map_structure
 from tfrkit.data.elements.structure_specs import merged, spec_of
-from tfrkit.data.engine.function_spec import call_with, name_of
-from tfrkit.data.engine.keep_order import keep_order
-from tfrkit.data.engine.node import UNKNOWN_CARDINALITY, Node, UnaryNode
-from tfrkit.data.engine.rewrites import optimise
+from tfrkit.data.engine.call_each import call_with, name_of
+from tfrkit.data.engine.node import Node, UnaryNode
+from tfrkit.data.engine.rewrites import keep_order, optimise
 from tfrkit.data.engine.steps import Open, Save, Step, StepInput, StepsNode
 from tfrkit.data.sources.slices import ElementsNode
 from tfrkit.data.stages.window import MakeDataset
@@ -33,6 +32,9 @@ class GroupByWindowNode(StepsNode, UnaryNode):
     make: MakeDataset = field(metadata={"unsigned": True})
 
     verb = "group_by_window"
+    unindexable = "Put group_by_window() after what needs the numbers."
+    makes_datasets = True
+    keeps_count = False
     opaque = True
 
     def steps(self, begin: Open, state: Any) -> tuple[Step, Save]:
@@ -62,9 +64,6 @@ class GroupByWindowNode(StepsNode, UnaryNode):
             spec = functools.reduce(merged, buckets)
             return map_structure(lambda leaf: leaf.unbatched().batched(None), spec)
         return self.reduced(0, ()).element_spec()
-
-    def cardinality(self) -> int:
-        return UNKNOWN_CARDINALITY
 
     def _shown(self) -> str:
         return f"{name_of(self.key)}, {name_of(self.reduce)}"
@@ -254,17 +253,15 @@ class PadBucket:
                     "When pad_to_bucket_boundary=True, elements must have length < max(bucket_boundaries)."
                 )
             if shapes is None:
-                shapes = map_structure(lambda leaf: list(leaf.shape), _observed(dataset.node))
+                node = dataset.node
+                spec = node.element_spec()
+                for element in (
+                    node.elements if node.opaque else ()
+                ):  # sizes in which they differ are not known
+                    spec = merged(spec, spec_of(element)) or spec
+                shapes = map_structure(lambda leaf: list(leaf.shape), spec)
             shapes = _filled(shapes, self.reach[number])
         return dataset.padded_batch(self.sizes[number], shapes, self.values, drop_remainder=self.drop)
-
-
-def _observed(node: Any) -> Any:
-    """The spec of kept elements; if a function made them, sizes in which they differ from the others are not known."""
-    spec = node.element_spec()
-    for element in node.elements if node.opaque else ():
-        spec = merged(spec, spec_of(element)) or spec
-    return spec
 
 
 def _filled(shapes: Any, size: int) -> Any:

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from tfrkit.data.engine.node import (
-    UNKNOWN_CARDINALITY,
     Context,
     NodeIterator,
     Run,
@@ -29,13 +28,12 @@ class IgnoreErrorsNode(UnaryNode):
     log_warning: bool
 
     verb = "ignore_errors"
+    unindexable = "Put ignore_errors() after what needs the numbers: those keep their places if one fails."
+    keeps_count = False
     selects = True
 
     def start(self, context: Context, state: Any = None) -> NodeIterator:
         return _IgnoreErrorsIterator(self, context, self.input.begin(context, state))
-
-    def cardinality(self) -> int:
-        return UNKNOWN_CARDINALITY
 
     def _shown(self) -> str:
         return "log_warning=True" if self.log_warning else ""

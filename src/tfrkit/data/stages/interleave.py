@@ -2,7 +2,8 @@
 
 Here are the node and the order, which is that of TensorFlow: slots are visited round robin, `block` elements a visit; a
 dataset that has ended leaves its slot empty until the next visit, which opens the next one. Where all slots are open
-and it cannot be observed, whole rounds are put together at once. A slot holds an `OpenDataset`.
+and it cannot be observed, whole rounds are put together at once. A slot holds an open dataset, which is made
+again of its element to resume from a state.
 """
 
 from __future__ import annotations
@@ -16,10 +17,12 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from tfrkit.data.elements.chunk import Chunk, ObjectChunk, concat, gather
-from tfrkit.data.engine.cursor import Cursor
-from tfrkit.data.engine.function_spec import call_with, name_of, result_spec
-from tfrkit.data.engine.node import AUTOTUNE, UNKNOWN_CARDINALITY, Context, Node, NodeIterator, Run, UnaryNode
-from tfrkit.data.stages.open_dataset import OpenDataset, node_of
+from tfrkit.data.engine.call_each import call_with, name_of
+from tfrkit.data.engine.cursor import Cursor, Segment
+from tfrkit.data.engine.function_spec import result_spec
+from tfrkit.data.engine.node import AUTOTUNE, Context, Node, NodeIterator, Run, UnaryNode
+from tfrkit.data.engine.rewrites import keep_order, optimise
+from tfrkit.data.stages.prefetch import PrefetchNode
 from tfrkit.errors import InvalidArgumentError
 from tfrkit.model.policy import TFRKIT
 from tfrkit.records.read.open_ahead import OPEN_AHEAD
@@ -31,7 +34,8 @@ if TYPE_CHECKING:
 __all__ = ["InterleaveNode", "resolve_cycle"]
 
 _LITTLE: Final = 64  # a consumer that asks for less gets it from whole rounds, where that cannot be observed
-_AHEAD: Final = 256
+_AHEAD: Final = 256  # elements of rounds, or of one dataset, that are asked for at once then
+_OVER: Final = -1  # in states: of a dataset that could not be made, and whose error was given
 _NAMES_AHEAD: Final = 4 * OPEN_AHEAD  # of files, that are looked at together
 _CORES_PER_FILE: Final = 3  # cores for each dataset that TensorFlow opens if it may choose
 
@@ -58,6 +62,8 @@ class InterleaveNode(UnaryNode):
     name: str = field(metadata={"unsigned": True})
 
     counts = True
+    keeps_count = False
+    makes_datasets = True
 
     @property
     def verb(self) -> str:
@@ -70,6 +76,15 @@ class InterleaveNode(UnaryNode):
     @property
     def threaded(self) -> bool:
         return self.parallel is not None
+
+    @property
+    def unindexable(self) -> str:  # type: ignore[override]  # it depends on what it reads
+        if self.opaque:
+            return (
+                f"Put {self.verb}() after what needs the numbers. Of files, give TFRecordDataset a list; of datasets, "
+                "use concatenate()."
+            )
+        return "Leave num_parallel_reads out, which changes the order, and give the names of the files in a list."
 
     @property
     def record_source(self) -> RecordsNode | None:
@@ -86,13 +101,9 @@ class InterleaveNode(UnaryNode):
 
     def element_spec(self) -> Any:
         """That of the first dataset, or of one that is made for a made-up element."""
-        return result_spec(self.input, self._inner_spec)
-
-    def _inner_spec(self, element: Any) -> Any:
-        return node_of(call_with(self.function, element)).element_spec()
-
-    def cardinality(self) -> int:
-        return UNKNOWN_CARDINALITY
+        return result_spec(
+            self.input, lambda element: _node_of(call_with(self.function, element)).element_spec()
+        )
 
     @property
     def label(self) -> str:
@@ -152,22 +163,23 @@ class _InterleaveIterator(NodeIterator):
     def __init__(self, node: InterleaveNode, context: Context, state: Any) -> None:
         self._node = node
         self._context = context
+        saved = state or {"slots": [], "slot": 0, "done": 0, "ended": False, "input": None, "given": 0}
         self._cycle = node.resolved_cycle() if state is None else state["cycle"]
-        self._slots: list[OpenDataset | None] = [None] * self._cycle
-        self._at = 0 if state is None else state["slot"]  # the slot that is visited
-        self._done = 0 if state is None else state["done"]  # elements taken at this visit
-        self._ended = False if state is None else state["ended"]  # the input is
+        self._slots: list[_OpenDataset | None] = [None] * self._cycle
+        self._at = saved["slot"]  # the slot that is visited
+        self._done = saved["done"]  # elements taken at this visit
+        self._ended = saved["ended"]  # the input is
         self._single = 0  # visits to make before whole rounds are tried again
         self._counts_errors = node.parallel is not None  # TensorFlow's parallel version does
         self._ready: Chunk | None = None  # whole rounds, for a consumer that asks for little
         self._given = 0  # elements of them that were given
         self._before: dict[str, Any] = {}  # where the iterator stood before them
-        for number, saved in enumerate([] if state is None else state["slots"]):
-            if saved is not None:
-                self._slots[number] = OpenDataset.restore(node, context, saved)
+        for number, each in enumerate(saved["slots"]):
+            if each is not None:
+                self._slots[number] = _OpenDataset.restore(node, context, each)
         # Last: seeds that stages of the input share are then where the input needs them, not where the slots did.
-        self._cursor = Cursor(node.input, context, None if state is None else state["input"])
-        left = 0 if state is None else state["given"]
+        self._cursor = Cursor(node.input, context, saved["input"])
+        left = saved["given"]
         while left and (run := self._collect(left)) is not None:  # no errors: there were none in those rounds
             left -= len(run.chunk)
 
@@ -228,26 +240,24 @@ class _InterleaveIterator(NodeIterator):
     def _open(self) -> Exception | None:
         """Make the next dataset; an error instead takes the slot in TensorFlow's parallel version."""
         place = self._cursor.save()
-        run = self._cursor.take(1)
+        run = self._cursor.take_one()
         if run is None:
             self._ended = True
             return None
         error = run.error
-        if len(run.chunk):
-            if error is not None:
-                self._cursor.put_back(run, 1)
-            name, fails_next, error = run.chunk.objects()[0], error is not None, None
+        if error is None:
+            name = run.chunk.objects()[0]
             try:
-                slot = self._slots[self._at] = OpenDataset.open(self._node, self._context, place, name)
-                if not fails_next and self._node.input.pure:
+                slot = self._slots[self._at] = _OpenDataset.open(self._node, self._context, place, name)
+                if self._node.input.pure:
                     self._open_ahead(name, slot.node)
             except Exception as failure:
                 error = failure
             except BaseException:  # such as KeyboardInterrupt: as if nothing had been asked for
-                self._cursor.put_back(run.first(1))
+                self._cursor.put_back(run)
                 raise
         if error is not None and self._counts_errors:
-            self._slots[self._at] = OpenDataset.failed(place, error)
+            self._slots[self._at] = _OpenDataset.failed(place, error)
             return None
         return error
 
@@ -264,7 +274,7 @@ class _InterleaveIterator(NodeIterator):
         run = self._cursor.take(_NAMES_AHEAD)
         if run is not None:
             names = [os.fsdecode(each) for each in run.chunk.objects()[:OPEN_AHEAD]]
-            self._cursor.put_back(run, 0)
+            self._cursor.put_back(run)
             self._context.opening.begin(names, cache=getattr(made, "policy", TFRKIT).cache)
 
     def _next_slot(self) -> None:
@@ -273,7 +283,8 @@ class _InterleaveIterator(NodeIterator):
 
     def _rounds(self, n: int) -> Run | None:
         """Make whole rounds at once, where all slots are open and can be asked for more than is needed."""
-        block, open_slots = self._node.block, self._in_turn()
+        block = self._node.block
+        open_slots = [slot for slot in self._slots[self._at :] + self._slots[: self._at] if slot is not None]
         if self._single:
             self._single -= 1
             return None
@@ -294,10 +305,6 @@ class _InterleaveIterator(NodeIterator):
         which = np.tile(np.repeat(np.arange(len(parts)), block), rounds)
         rows = np.arange(rounds * block).reshape(rounds, 1, block).repeat(len(parts), axis=1).ravel()
         return Run(gather(parts, which, rows))
-
-    def _in_turn(self) -> list[OpenDataset]:
-        order = self._slots[self._at :] + self._slots[: self._at]
-        return [slot for slot in order if slot is not None]
 
     def save(self) -> Any:
         """Where the input stands, the open datasets, which of them is visited, and what was given of later rounds."""
@@ -320,3 +327,101 @@ class _InterleaveIterator(NodeIterator):
         self._slots = [None] * self._cycle
         self._ended, self._ready = True, None
         self._cursor.close()
+
+
+def _node_of(made: Any) -> Node:
+    """The node of the dataset that a user's function made.
+
+    Raises:
+        TypeError: it is not a dataset.
+    """
+    node = getattr(made, "node", None)
+    if not isinstance(node, Node):
+        raise TypeError(f"`map_func` must return a `Dataset` object. Got {type(made)}.")
+    return node
+
+
+class _OpenDataset:
+    """An open dataset, and the place of the element that it was made of.
+
+    Attributes:
+        pure: how far ahead it is read cannot be observed.
+        node: what the function made; None if it failed.
+    """
+
+    __slots__ = ("_box", "_error", "_place", "node", "pure")
+
+    def __init__(
+        self, place: Any, box: Cursor | None, error: Exception | None, *, pure: bool, node: Node | None = None
+    ) -> None:
+        self._place = place
+        self._box = box
+        self._error = error  # in the place of a dataset that could not be made
+        self.pure = pure
+        self.node = node
+
+    @classmethod
+    def open(
+        cls, node: InterleaveNode, context: Context, place: Any, element: Any, state: Any = None
+    ) -> _OpenDataset:
+        """Call the function, and start or resume what it makes.
+
+        Raises:
+            Exception: that of the function.
+        """
+        made = named = optimise(keep_order(_node_of(call_with(node.function, element)), free=False))
+        pure = made.pure
+        if node.parallel is not None and not getattr(made, "reads_ahead", False):
+            made = PrefetchNode(made, AUTOTUNE)
+        return cls(place, Cursor(made, context, state), None, pure=pure, node=named)
+
+    @classmethod
+    def failed(cls, place: Any, error: Exception) -> _OpenDataset:
+        """An error in place of a dataset, and then its end."""
+        return cls(place, None, error, pure=False)
+
+    @classmethod
+    def restore(cls, node: InterleaveNode, context: Context, saved: Any) -> _OpenDataset:
+        """Make the dataset again of the same element, and resume it.
+
+        Raises:
+            Exception: the input or the function fails where it did not fail before.
+        """
+        if saved["at"] == _OVER:
+            return cls(saved["of"], None, None, pure=False)
+        cursor = Cursor(node.input, context, saved["of"])
+        try:
+            run = cursor.take_one()
+        finally:
+            cursor.close()
+        if run is None or run.error is not None:
+            error = None if run is None else run.error
+            return cls.failed(saved["of"], error or RuntimeError("the element of a dataset has gone"))
+        try:
+            return cls.open(node, context, saved["of"], run.chunk.objects()[0], saved["at"])
+        except Exception as failure:
+            if saved["at"] is not None:
+                raise
+            return cls.failed(saved["of"], failure)
+
+    def take(self, n: int) -> Segment | None:
+        """Return at most n elements."""
+        if self._box is None:
+            error, self._error = self._error, None
+            return None if error is None else Segment(ObjectChunk([]), error)
+        return self._box.take(n, _AHEAD if self.pure else 0)
+
+    def put_back(self, run: Segment, used: int) -> None:
+        """Put back the run that was taken last, except its first elements, and its error."""
+        if self._box is not None:
+            self._box.put_back(run, used)
+
+    def save(self) -> Any:
+        """The element that it was made of, and where it stands: None if it could not be made, -1 if that was said."""
+        at = self._box.save() if self._box is not None else None if self._error is not None else _OVER
+        return {"of": self._place, "at": at}
+
+    def close(self) -> None:
+        """Close the dataset."""
+        if self._box is not None:
+            self._box.close()

@@ -1,26 +1,30 @@
 """map: a function on every element.
 
-Here is the node, and the iterator that calls the function in the consumer's thread, for elements that were asked for
+Here is the node, and what calls the function in the consumer's thread, for elements that were asked for
 and no others. Calls in several threads are in `parallel_map.py`.
 """
 
 from __future__ import annotations
 
 import dataclasses
+import functools
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from tfrkit.data.elements.chunk import ObjectChunk
+from tfrkit.data.elements.chunk import Chunk, ObjectChunk, concat
 from tfrkit.data.elements.owned import may_write
-from tfrkit.data.engine.call_each import call_each
-from tfrkit.data.engine.cursor import Cursor, CursorIterator
-from tfrkit.data.engine.function_spec import function_spec, name_of
-from tfrkit.data.engine.node import AUTOTUNE, Context, Node, NodeIterator, Run, UnaryNode
+from tfrkit.data.engine.call_each import call_each, name_of
+from tfrkit.data.engine.chunk_node import ChunkFunction, ChunkIterator
+from tfrkit.data.engine.cursor import Cursor
+from tfrkit.data.engine.function_spec import function_spec
+from tfrkit.data.engine.lookup import Lookup, MadeLookup
+from tfrkit.data.engine.node import AUTOTUNE, Context, Node, NodeIterator, UnaryNode
 from tfrkit.data.engine.thread_choice import CHEAP_SECONDS
 from tfrkit.data.stages.parallel_map import ParallelMapIterator
 from tfrkit.errors import InvalidArgumentError
+from tfrkit.threads import in_threads
 
 __all__ = ["MapNode", "check_parallel"]
 
@@ -37,6 +41,7 @@ class MapNode(UnaryNode):
     opaque = True
     pure = False
     calls_function = True
+    unindexable = ""
 
     def __post_init__(self) -> None:
         check_parallel(self.parallel)
@@ -67,12 +72,25 @@ class MapNode(UnaryNode):
             return "it is called once for every element; after .batch(n) it can work on whole arrays"
         return "num_parallel_calls=AUTOTUNE lets several calls run at once where they leave Python's lock"
 
+    def unordered(self, context: Context) -> bool:
+        ordered = context.deterministic if self.deterministic is None else self.deterministic
+        return self.parallel is not None and not ordered
+
     def start(self, context: Context, state: Any = None) -> NodeIterator:
         if self.parallel is None:
             cursor = Cursor(self.input, context, state, objects=True, owned=may_write(self.function))
-            return _MapIterator(self.function, cursor, origin=context.origin)
-        ordered = context.deterministic if self.deterministic is None else self.deterministic
+            return ChunkIterator(functools.partial(_call, self.function, cursor.owned, context), cursor)
+        ordered = not self.unordered(context)
         return ParallelMapIterator(self.input, context, state, self.function, self.parallel, ordered=ordered)
+
+    def used(self, count: int) -> int | None:
+        return count
+
+    def lookup(self, context: Context) -> Lookup:
+        call = functools.partial(_call, self.function, False, context)
+        if self.parallel is not None:
+            call = functools.partial(_call_in_threads, call, context.threads)
+        return MadeLookup(self.input.lookup(context), call)
 
     def element_spec(self) -> Any:
         return function_spec(self, self.function)
@@ -92,29 +110,25 @@ def check_parallel(parallel: int | None) -> None:
         raise InvalidArgumentError("num_parallel_calls must be greater than zero.")
 
 
-class _MapIterator(CursorIterator):
-    def __init__(self, function: Callable[..., Any], cursor: Cursor, *, origin: bool) -> None:
-        super().__init__(cursor)
-        self._function = function
-        self._origin = origin
+def _call(
+    function: Callable[..., Any], owned: bool, context: Context, chunk: Chunk
+) -> tuple[Chunk, Exception | None]:
+    made, error = call_each(function, chunk.objects(), owned=owned)
+    return ObjectChunk.made_of(chunk, made, located=context.origin), error
 
-    def pull(self, n: int) -> Run | None:
-        """Pull n and call the function with each; what follows one that fails is left for the next pull."""
-        run = self._cursor.take(n)
-        if run is None:
-            return None
-        chunk, failure = run.chunk, run.error
-        owned = self._cursor.owned
-        try:
-            made, error = call_each(self._function, chunk.objects(), owned=owned)
-        except BaseException:  # such as KeyboardInterrupt: as if nothing had been asked for
-            self._cursor.make_again(run) if owned else self._cursor.put_back(run, 0)
-            raise
-        if error is not None:
-            failure = error
-            self._cursor.put_back(run, len(made) + 1)
-            chunk = chunk.slice(0, len(made))
-        return Run(ObjectChunk(made, chunk.origin if self._origin else None), failure)
+
+def _call_in_threads(call: ChunkFunction, threads: int, chunk: Chunk) -> tuple[Chunk, Exception | None]:
+    """The same for runs of a chunk at once."""
+    each = -(-len(chunk) // max(1, threads))
+    parts = [chunk.slice(first, min(first + each, len(chunk))) for first in range(0, len(chunk), each)]
+    made: list[Chunk] = []
+    with in_threads([functools.partial(call, part) for part in parts]) as results:
+        for result in results:
+            part, error = result()
+            made.append(part)
+            if error is not None:
+                return concat(made), error
+    return concat(made), None
 
 
 class _TimedFunction:

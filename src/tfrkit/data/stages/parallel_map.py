@@ -11,25 +11,22 @@ Threads cost more than they gain if the function only computes in Python, since 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, Final
 
-from tfrkit.data.elements.chunk import ObjectChunk
+from tfrkit.data.elements.chunk import Chunk, ObjectChunk
 from tfrkit.data.engine.background import Background, Slot
 from tfrkit.data.engine.call_each import call_each, call_with_one
 from tfrkit.data.engine.cursor import Segment
 from tfrkit.data.engine.node import Context, Node, Run
-from tfrkit.data.engine.seen_ranges import SeenRanges
 from tfrkit.data.engine.thread_choice import ThreadChoice
 from tfrkit.values.stateful import watch
 
-__all__ = ["ParallelMapIterator"]
+__all__ = ["ParallelMapIterator", "SeenRanges"]
 
 _CLAIM_SECONDS: Final = 0.02  # of work that a thread takes at once, if a consumer waits for that many
 _MOST_CLAIMED: Final = 32
-_PATIENCE_SECONDS: Final = (
-    0.05  # a consumer waits so long for the rest of a slot, before it takes what is ready
-)
+_PATIENCE_SECONDS: Final = 0.05  # that a consumer waits for the rest of a slot, before it takes what is ready
 _SLACK: Final = 64  # results that may be ready before the consumer asks, if the user leaves that open
 _SLACK_BYTES: Final = 16 << 20
 
@@ -102,21 +99,23 @@ class ParallelMapIterator(Background):
 
     # ---- calls
 
-    def helps(self) -> bool:
+    def _helps(self) -> bool:
         """If calls run in the consumer's thread, and none is under way in another."""
         if not self._choice.inline or self._given or self.closed or self.ended:
             return False
         with self.lock:
             return self._before is None and not self._open_slots()
 
-    def help(self, n: int) -> Run | None:
+    def help(self, n: int) -> Run | bool:
         """Take and call in this thread, until it is known whether threads are better."""
+        if not self._helps():
+            return False
         self._before = self._cursor.save()
         try:
             segment = self._cursor.take(n if self._choice.settled else 1)
             if segment is None:
                 self.ended = True
-                return None
+                return True
             try:
                 made, error = self._timed(segment.chunk.objects())
             except BaseException:  # such as KeyboardInterrupt: as if nothing had been asked for
@@ -126,7 +125,7 @@ class ParallelMapIterator(Background):
                 self._cursor.put_back(segment, len(made) + 1)
         finally:
             self._before = None
-        return Run(self._results(segment, made), segment.error if error is None else error)
+        return Run(self.results(segment.chunk, made), segment.error if error is None else error)
 
     def work(self, slot: Slot, kept: type[BaseException]) -> None:
         rest: Slot | None = slot
@@ -141,8 +140,8 @@ class ParallelMapIterator(Background):
         result: tuple[list[Any], Exception | None]
         result, noted = watch(call_each, self._function, elements)
         with self.lock:
-            if noted and self._watched:
-                self._choice.stay_inline()
+            if noted and self._watched:  # calls must run one after another, however long they take
+                self._choice.inline = self._choice.settled = True
             self._choice.timed(time.perf_counter() - start, time.thread_time() - busy)
         return result
 
@@ -150,11 +149,11 @@ class ParallelMapIterator(Background):
         """Call in a thread; return the slot of what follows an element that fails."""
         (segment,) = slot.segments
         made: list[Any] = []
-        slot.made = ObjectChunk(made, segment.chunk.origin if self._context.origin else None)
+        slot.made = _GrowingChunk(made, segment.chunk, self.results)
         error = self._calls(slot, segment.chunk.objects(), made)
         with self.lock:
             rest = None if error is None else self._split(slot, len(made) + 1)
-            slot.finish(self._results(segment, made), segment.error if error is None else error)
+            slot.finish(self.results(segment.chunk, made), segment.error if error is None else error)
         if not self._result_bytes:
             self._result_bytes = ObjectChunk(made[:1]).nbytes
         return rest
@@ -186,14 +185,14 @@ class ParallelMapIterator(Background):
         self._slots.insert(self._slots.index(slot) + 1, rest)
         return rest
 
-    def _results(self, segment: Segment, made: list[Any]) -> ObjectChunk:
-        origin = segment.chunk.origin if self._context.origin else None
-        return ObjectChunk(made, None if origin is None else origin.slice(0, len(made)))
+    def results(self, chunk: Chunk, made: list[Any]) -> Chunk:
+        """What the function made of the first elements of a chunk."""
+        return ObjectChunk.made_of(chunk, made, located=self._context.origin)
 
     # ---- the consumer
 
     def ready(self) -> bool:
-        if self.over() or self.helps():
+        if self.over() or self._helps():
             return True
         with self.lock:
             patient = time.perf_counter() - self._since < _PATIENCE_SECONDS
@@ -223,3 +222,67 @@ class ParallelMapIterator(Background):
             for begin, end in self._given.ranges():
                 given.add(at + begin, at + end)
             return {**where, "given": given.ranges()}
+
+
+class _GrowingChunk(ObjectChunk):
+    """Results while more of them are made."""
+
+    __slots__ = ("_chunk", "_results")
+
+    def __init__(self, made: list[Any], chunk: Chunk, results: Callable[[Chunk, list[Any]], Chunk]) -> None:
+        super().__init__(made)
+        self._chunk = chunk
+        self._results = results
+
+    def slice(self, start: int, stop: int) -> Chunk:  # type: ignore[override]  # what the stage makes of them
+        return self._results(self._chunk.slice(start, stop), self.items[start:stop])
+
+
+class SeenRanges:
+    """Which of the next elements a consumer has already seen, where they came out of order.
+
+    Ranges [begin, end) of the items that come next, counted from here; items are elements and errors.
+
+    >>> given = SeenRanges([(1, 3), (3, 4), (6, 7)])
+    >>> given.ranges()
+    [[1, 4], [6, 7]]
+    >>> given.first, given.advance(2), given.ranges()
+    (False, None, [[0, 2], [4, 5]])
+    """
+
+    __slots__ = ("_ranges",)
+
+    def __init__(self, ranges: Iterable[tuple[int, int]] | None = None) -> None:
+        self._ranges: list[list[int]] = []
+        for begin, end in ranges or ():
+            self.add(begin, end)
+
+    def __bool__(self) -> bool:
+        return bool(self._ranges)
+
+    def add(self, begin: int, end: int) -> None:
+        """Add a range after all others; nothing if it is empty."""
+        if begin >= end:
+            return
+        if self._ranges and self._ranges[-1][1] == begin:
+            self._ranges[-1][1] = end
+        else:
+            self._ranges.append([begin, end])
+
+    def ranges(self) -> list[list[int]]:
+        """All ranges, for a state."""
+        return [list(each) for each in self._ranges]
+
+    @property
+    def first(self) -> bool:
+        """Whether the next item was given."""
+        return self.has(0)
+
+    def has(self, item: int) -> bool:
+        """Whether an item was given."""
+        return any(begin <= item < end for begin, end in self._ranges)
+
+    def advance(self, count: int) -> None:
+        """Advance by a number of items."""
+        left = [[max(0, begin - count), end - count] for begin, end in self._ranges]
+        self._ranges = [each for each in left if each[1] > 0]

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from tfrkit.data.engine.background import Background, Slot
+from tfrkit.data.engine.lookup import Lookup
 from tfrkit.data.engine.node import AUTOTUNE, Context, Node, NodeIterator, UnaryNode
 
 __all__ = ["PrefetchIterator", "PrefetchNode"]
@@ -28,6 +29,13 @@ class PrefetchNode(UnaryNode):
     verb = "prefetch"
     selects = True
     threaded = True
+    unindexable = ""
+
+    def used(self, count: int) -> int | None:
+        return count
+
+    def lookup(self, context: Context) -> Lookup:
+        return self.input.lookup(context)
 
     @property
     def prefetches(self) -> bool:

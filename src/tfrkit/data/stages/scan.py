@@ -10,7 +10,8 @@ from tfrkit.data.elements.element_values import to_result
 from tfrkit.data.elements.owned import copies_for
 from tfrkit.data.elements.structure import map_structure
 from tfrkit.data.elements.structure_specs import shown_types, spec_of
-from tfrkit.data.engine.function_spec import name_of, result_spec
+from tfrkit.data.engine.call_each import name_of
+from tfrkit.data.engine.function_spec import result_spec
 from tfrkit.data.engine.node import UnaryNode
 from tfrkit.data.engine.steps import Open, Save, Step, StepsNode
 from tfrkit.model.element_spec import spec_of_value
@@ -26,6 +27,7 @@ class ScanNode(StepsNode, UnaryNode):
     function: Callable[..., Any]
 
     verb = "scan"
+    unindexable = "Put scan() after what needs the numbers: each element depends on those before it."
     seeks = False  # its running state is made of the user's values
     opaque = True
 

@@ -8,7 +8,7 @@ from typing import Any, Final
 import numpy as np
 
 from tfrkit.data.elements.structure import flatten
-from tfrkit.data.engine.node import UNKNOWN_CARDINALITY, UnaryNode
+from tfrkit.data.engine.node import UnaryNode
 from tfrkit.data.engine.steps import Open, Save, Step, StepsNode
 from tfrkit.errors import InvalidArgumentError
 from tfrkit.model.element_spec import dtype_name
@@ -23,21 +23,18 @@ class UniqueNode(StepsNode, UnaryNode):
     """Elements that did not come before; all that came are remembered."""
 
     verb = "unique"
+    unindexable = "Put unique() after what needs the numbers, or leave doubles out when the files are made."
+    keeps_count = False
     seeks = False  # what it has seen is data
 
     def __post_init__(self) -> None:
         """Refuse what TensorFlow refuses, where that is known without running a user's function."""
         if not self.input.opaque:
-            self.check_spec(self.input.element_spec())
+            self.element_spec()
 
-    @staticmethod
-    def check_spec(spec: Any) -> None:
-        """Refuse elements of several parts, or of other types.
-
-        Raises:
-            InvalidArgumentError: there are several parts.
-            TypeError: the type is not one of three.
-        """
+    def element_spec(self) -> Any:
+        """That of the input; several parts, or a type that is not one of three, are refused."""
+        spec = self.input.element_spec()
         leaves = flatten(spec)
         for leaf in leaves:
             if dtype_name(leaf.dtype) not in _TYPES:
@@ -47,6 +44,7 @@ class UniqueNode(StepsNode, UnaryNode):
                 )
         if len(leaves) != 1:
             raise InvalidArgumentError("UniqueDataset only supports inputs with a single component.")
+        return spec
 
     def steps(self, begin: Open, state: Any) -> tuple[Step, Save]:
         elements = begin(self.input)
@@ -61,14 +59,6 @@ class UniqueNode(StepsNode, UnaryNode):
                     return element
 
         return step, elements.save
-
-    def element_spec(self) -> Any:
-        spec = self.input.element_spec()
-        self.check_spec(spec)
-        return spec
-
-    def cardinality(self) -> int:
-        return UNKNOWN_CARDINALITY
 
 
 def _key(element: Any) -> Any:

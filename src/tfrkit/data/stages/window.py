@@ -14,7 +14,7 @@ from tfrkit.data.sources.slices import ElementsNode
 from tfrkit.errors import InvalidArgumentError
 from tfrkit.model.element_spec import DatasetSpec
 
-__all__ = ["MakeDataset", "WindowNode", "make_window_node"]
+__all__ = ["MakeDataset", "WindowNode"]
 
 MakeDataset = Callable[[Node], Any]
 
@@ -30,6 +30,13 @@ class WindowNode(StepsNode, UnaryNode):
     make: MakeDataset = field(metadata={"unsigned": True})
 
     verb = "window"
+    unindexable = "Use batch() for groups of neighbours, or put window() after what needs the numbers."
+
+    def __post_init__(self) -> None:
+        """Refuse a size, shift or stride that is not positive."""
+        for name in ("size", "shift", "stride"):
+            if getattr(self, name) <= 0:
+                raise InvalidArgumentError(f"Window {name} must be greater than zero.")
 
     def steps(self, begin: Open, state: Any) -> tuple[Step, Save]:
         windows = _Windows(self, begin(self.input, None if state is None else state["input"]))
@@ -52,18 +59,6 @@ class WindowNode(StepsNode, UnaryNode):
 
     def _shown(self) -> str:
         return f"{self.size}, {self.shift}, {self.stride}{', drop_remainder=True' if self.drop else ''}"
-
-
-def make_window_node(node: Node, sizes: tuple[int, int, int], drop: bool, make: MakeDataset) -> Node:
-    """Check the arguments.
-
-    Raises:
-        InvalidArgumentError: size, shift or stride is not positive.
-    """
-    for name, value in zip(("size", "shift", "stride"), sizes, strict=True):
-        if value <= 0:
-            raise InvalidArgumentError(f"Window {name} must be greater than zero.")
-    return WindowNode(node, *sizes, drop, make)
 
 
 class _Windows:

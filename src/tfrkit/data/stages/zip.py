@@ -6,12 +6,18 @@ so that they stay in step, as in TensorFlow. As long as it cannot be observed, w
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
+
+import numpy as np
 
 from tfrkit.data.elements.chunk import Chunk, ColumnChunk, ObjectChunk, RecordChunk
 from tfrkit.data.elements.structure import flatten, is_nested, map_structure, pack
 from tfrkit.data.engine.cursor import Cursor, Segment
+from tfrkit.data.engine.fetch_node import CountingNode
+from tfrkit.data.engine.lookup import Found, Lookup, Windowed
 from tfrkit.data.engine.node import (
     INFINITE_CARDINALITY,
     UNKNOWN_CARDINALITY,
@@ -20,6 +26,7 @@ from tfrkit.data.engine.node import (
     NodeIterator,
     Run,
 )
+from tfrkit.model.row_selection import IntArray
 
 __all__ = ["ZipNode", "make_zip_node"]
 
@@ -27,7 +34,7 @@ _WRONG = "Invalid input to `zip`. Inputs are expected to be (nested) structures 
 
 
 @dataclass(frozen=True, eq=False)
-class ZipNode(Node):
+class ZipNode(CountingNode):
     """Parts in a structure; `packing` is that structure with numbers of the parts as leaves."""
 
     parts: tuple[Node, ...]
@@ -35,6 +42,10 @@ class ZipNode(Node):
 
     verb = "zip"
     counts = True
+    unindexable = ""
+
+    def lookup(self, context: Context) -> Lookup:
+        return _ZipLookup(self.packing, [part.lookup(context) for part in self.parts])
 
     def start(self, context: Context, state: Any = None) -> NodeIterator:
         states = [None] * len(self.parts) if state is None else state
@@ -50,6 +61,40 @@ class ZipNode(Node):
         if not finite:
             return INFINITE_CARDINALITY
         return UNKNOWN_CARDINALITY if UNKNOWN_CARDINALITY in finite else min(finite)
+
+
+class _ZipLookup(Lookup):
+    def __init__(self, packing: Any, parts: list[Lookup]) -> None:
+        self._packing = packing
+        self._parts = parts
+        self.size = min((part.size for part in parts if part.size >= 0), default=INFINITE_CARDINALITY)
+
+    def at(self, numbers: IntArray, epoch: int) -> Found:
+        """What is left out of one part is left out of all."""
+        found = [part.at(numbers, epoch) for part in self._parts]
+        kept = functools.reduce(_both, (part.kept for part in found), None)
+        count = len(numbers) if kept is None else len(kept)
+        chunks = [part.chunk if part.kept is kept else _only(part, kept) for part in found]
+        return Found(_zip_chunks(self._packing, chunks, count) if count else ObjectChunk([]), kept)
+
+    def element_bytes(self) -> float:
+        return sum(part.element_bytes() for part in self._parts)
+
+    def windowed(self, numbers: IntArray, epoch: int) -> Iterator[Windowed]:
+        for part in self._parts:
+            yield from part.windowed(numbers, epoch)
+
+
+def _both(first: IntArray | None, second: IntArray | None) -> IntArray | None:
+    if first is None or second is None:
+        return second if first is None else first
+    return np.intersect1d(first, second)
+
+
+def _only(found: Found, kept: IntArray | None) -> Chunk:
+    """The elements at some of the places that were found."""
+    assert kept is not None
+    return found.chunk.take(kept if found.kept is None else np.searchsorted(found.kept, kept))
 
 
 def make_zip_node(args: tuple[Any, ...], datasets: Any) -> Node:
@@ -116,14 +161,11 @@ class _ZipIterator(NodeIterator):
         error: Exception | None = None
         chunks: list[Chunk] = []
         for cursor in self._cursors:
-            run = cursor.take(1)
+            run = cursor.take_one()
             if run is None:
                 self._ended = True  # also if another part has an error here, which still comes
                 return None if error is None else Run(ObjectChunk([]), error)
-            if not len(run.chunk):
-                error = error or run.error
-            elif run.error is not None:
-                cursor.put_back(run, 1)
+            error = error or run.error
             chunks.append(run.chunk)
         if error is not None:
             return Run(ObjectChunk([]), error)
@@ -142,8 +184,8 @@ def _zip_chunks(packing: Any, chunks: list[Chunk], count: int) -> Chunk:
     """Elements side by side; columns if all are, and records as a column if there is another."""
     if not is_nested(packing):
         return chunks[0]
-    if not any(isinstance(chunk, ObjectChunk) for chunk in chunks):
-        columns = [_as_columns(chunk) for chunk in chunks]
+    columns = [chunk.columns for chunk in chunks if isinstance(chunk, (RecordChunk, ColumnChunk))]
+    if len(columns) == len(chunks):
         return ColumnChunk(map_structure(lambda number: columns[number], packing), count)
     lists = [chunk.objects() for chunk in chunks]
     rows = list(zip(*lists, strict=True))
@@ -151,13 +193,3 @@ def _zip_chunks(packing: Any, chunks: list[Chunk], count: int) -> Chunk:
         return ObjectChunk(rows)
     order = flatten(packing)
     return ObjectChunk([pack(packing, [row[number] for number in order]) for row in rows])
-
-
-def _as_columns(chunk: Chunk) -> Any:
-    return (
-        chunk.batch()
-        if isinstance(chunk, RecordChunk)
-        else chunk.columns
-        if isinstance(chunk, ColumnChunk)
-        else None
-    )

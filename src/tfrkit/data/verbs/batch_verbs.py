@@ -9,14 +9,13 @@ import numpy as np
 
 from tfrkit.data.arguments import batch_size_of, integer
 from tfrkit.data.batch.batch import BatchNode
-from tfrkit.data.batch.padded_batch import make_padded_batch_node
+from tfrkit.data.batch.padded_batch import PaddedBatchNode
 from tfrkit.data.batch.ragged_batch import RaggedBatchNode
-from tfrkit.data.batch.rebatch import make_rebatch_node
 from tfrkit.data.batch.sparse_batch import SparseBatchNode
-from tfrkit.data.batch.unbatch import UnbatchNode, check_unbatch
+from tfrkit.data.batch.unbatch import UnbatchNode, check_unbatch, make_rebatch_node
 from tfrkit.data.elements import element_values as convert
 from tfrkit.data.stages.group_by_window import BucketOf, BucketSize, GroupByWindowNode, PadBucket, SameSize
-from tfrkit.data.stages.window import make_window_node
+from tfrkit.data.stages.window import WindowNode
 from tfrkit.data.verbs.verb_group import VerbGroup
 
 if TYPE_CHECKING:
@@ -82,8 +81,8 @@ class BatchVerbs(VerbGroup):
         [[[1, -1], [2, 2]], [[3, 3, 3]]]
         """
         return self._over(
-            make_padded_batch_node(
-                self.node, batch_size_of(batch_size), padded_shapes, padding_values, bool(drop_remainder)
+            PaddedBatchNode(
+                self.node, batch_size_of(batch_size), bool(drop_remainder), padded_shapes, padding_values
             )
         )
 
@@ -178,7 +177,7 @@ class BatchVerbs(VerbGroup):
         """
         width = integer(size, "size")
         sizes = width, width if shift is None else integer(shift, "shift"), integer(stride, "stride")
-        return self._over(make_window_node(self.node, sizes, bool(drop_remainder), self._over))
+        return self._over(WindowNode(self.node, *sizes, bool(drop_remainder), self._over))
 
     def group_by_window(
         self,

@@ -10,16 +10,17 @@ import numpy as np
 from tfrkit.data.arguments import integer
 from tfrkit.data.elements import element_values as convert
 from tfrkit.data.engine.node import INFINITE_CARDINALITY
-from tfrkit.data.sources.range import RangeNode
-from tfrkit.data.stages.filter import FilterNode
+from tfrkit.data.sources.numbers import RangeNode
+from tfrkit.data.stages.filter import FilterNode, TakeWhileNode
 from tfrkit.data.stages.ignore_errors import IgnoreErrorsNode
 from tfrkit.data.stages.interleave import InterleaveNode, resolve_cycle
 from tfrkit.data.stages.map import MapNode
 from tfrkit.data.stages.scan import ScanNode
-from tfrkit.data.stages.take_while import TakeWhileNode
+from tfrkit.data.stages.seeded import make_seeded_node
 from tfrkit.data.stages.unique import UniqueNode
 from tfrkit.data.stages.zip import make_zip_node
 from tfrkit.data.verbs.verb_group import VerbGroup
+from tfrkit.errors import InvalidArgumentError
 
 if TYPE_CHECKING:
     from tfrkit.data.dataset import Dataset
@@ -38,6 +39,9 @@ class ElementVerbs(VerbGroup):
         synchronous: bool | None = None,
         use_unbounded_threadpool: bool = False,
         name: str | None = None,
+        *,
+        seeded: bool = False,
+        seed: int | None = None,
     ) -> Dataset:
         """Apply a function to every element.
 
@@ -49,8 +53,23 @@ class ElementVerbs(VerbGroup):
             synchronous: ignored; TensorFlow has it.
             use_unbounded_threadpool: ignored; TensorFlow has it.
             name: ignored; TensorFlow has it.
+            seeded: hand the function a seed as its last argument: two numbers in an int64 array, made of `seed`, the
+                epoch and the sample. Random augmentation is then the same on any number of ranks, workers and threads,
+                and new in every epoch.
+            seed: for `seeded`; None takes that of the global_shuffle before it, if one was given there, or draws one,
+                which travels with the dataset and refuses `shard`.
+
+        >>> import numpy as np, tfrkit as tfr
+        >>> def noisy(x, seed):
+        ...     return x + np.random.default_rng(seed).random()
+        >>> ds = tfr.Dataset.range(3).map(noisy, seeded=True, seed=1)
+        >>> list(ds.epoch(0))[1:2] == list(ds.shard(2, 1).epoch(0)), list(ds.epoch(0)) == list(ds.epoch(1))
+        (True, False)
         """
-        return self._over(MapNode(self.node, self._function(map_func), num_parallel_calls, deterministic))
+        if seed is not None and not seeded:
+            raise InvalidArgumentError("seed= is for functions that get one: pass seeded=True too.")
+        node = make_seeded_node(self.node, seed) if seeded else self.node
+        return self._over(MapNode(node, self._function(map_func), num_parallel_calls, deterministic))
 
     def filter(self, predicate: Callable[..., Any], name: str | None = None) -> Dataset:
         """Keep the elements for which a function is true.

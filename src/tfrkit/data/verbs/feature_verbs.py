@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from tfrkit.data.elements import element_values as convert
-from tfrkit.data.engine.source_policy import find_on_corrupt, source_policies
-from tfrkit.data.features.column_ops import CastOp, ColumnsNode, DecodeRawOp, RenameOp, SelectOp
+from tfrkit.data.engine.node import Node
+from tfrkit.data.features.column_ops import CastOp, ColumnsNode, NormalizeOp, RenameOp, ResizeOp, SelectOp
 from tfrkit.data.features.decode_image import DecodeImageNode
-from tfrkit.data.features.image_ops import NormalizeOp, ResizeOp
-from tfrkit.data.features.parse import ParseNode
-from tfrkit.data.features.parse_sequence import ParseSequenceNode
+from tfrkit.data.features.decode_raw import DecodeRawOp
+from tfrkit.data.features.parse import ParseNode, ParseSequenceNode
 from tfrkit.data.features.with_column import WithColumnNode
 from tfrkit.data.features.with_source import WithSourceNode
 from tfrkit.data.verbs.verb_group import VerbGroup
@@ -43,7 +42,8 @@ class FeatureVerbs(VerbGroup):
             policy: whether odd bytes are read as TensorFlow or as protobuf reads them; by default as the source says
                 (the first, if there are several). Of files that a function of yours opens it is not known: TFRKIT.
         """
-        return self._over(ParseNode(self.node, features, policy or self._source_policy()))
+        policies = _source_policies(self.node)
+        return self._over(ParseNode(self.node, features, policy or next(policies, self.usual_policy)))
 
     def parse_sequence(
         self,
@@ -59,12 +59,8 @@ class FeatureVerbs(VerbGroup):
             sequence_features: the spec of the feature lists.
             policy: as of `parse`.
         """
-        return self._over(
-            ParseSequenceNode(self.node, context_features, sequence_features, policy or self._source_policy())
-        )
-
-    def _source_policy(self) -> ReadPolicy:
-        return next(source_policies(self.node), self.usual_policy)
+        chosen = policy or next(_source_policies(self.node), self.usual_policy)
+        return self._over(ParseSequenceNode(self.node, context_features, sequence_features, chosen))
 
     def decode_raw(self, key: str, dtype: Any, shape: Any = None, *, little_endian: bool = True) -> Dataset:
         """Turn the bytes of a feature into numbers.
@@ -117,7 +113,9 @@ class FeatureVerbs(VerbGroup):
         sizes = None if size is None else image_size(size)
         kind = convert.as_dtype(dtype or ("uint8" if sizes is None else "float32"))
         maker = ImageMaker(int(channels), sizes, method_name(method), kind, bool(scaled), bool(antialias))
-        return self._over(DecodeImageNode(self.node, key, maker, on_corrupt or find_on_corrupt(self.node)))
+        said = [each.on_corrupt for each in _source_policies(self.node) if each.on_corrupt != "raise"]
+        chosen: OnCorrupt = on_corrupt or (said[0] if said else "raise")
+        return self._over(DecodeImageNode(self.node, key, maker, chosen))
 
     def resize(
         self, key: str, size: Any, method: Any = "bilinear", *, antialias: bool = False, dtype: Any = None
@@ -216,3 +214,13 @@ class FeatureVerbs(VerbGroup):
             record: name of the feature for the number.
         """
         return self._over(WithSourceNode(self.node, file, record))
+
+
+def _source_policies(node: Node) -> Iterator[ReadPolicy]:
+    """The policies of the files that a pipeline reads, in order; not of those that a user's function opens."""
+    for each in node.stages():
+        # A stage that is no source may have a policy too, which is its own business.
+        for owner in (getattr(each, "function", None), None if each.inputs else each):
+            policy = getattr(owner, "policy", None)
+            if isinstance(policy, ReadPolicy):
+                yield policy

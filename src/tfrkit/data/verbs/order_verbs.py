@@ -6,8 +6,10 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from tfrkit.data.arguments import integer
+from tfrkit.data.engine.lookup import require_lookup
 from tfrkit.data.engine.node import AUTOTUNE, UNKNOWN_CARDINALITY
 from tfrkit.data.shuffle.epoch_seeds import SeedGenerator
+from tfrkit.data.shuffle.global_shuffle import drawn_seed, make_global_shuffle_node
 from tfrkit.data.shuffle.shuffle import ShuffleNode
 from tfrkit.data.stages.assert_cardinality import AssertCardinalityNode
 from tfrkit.data.stages.cache import CacheMemory, CacheNode
@@ -15,8 +17,8 @@ from tfrkit.data.stages.choose import make_choose_node, make_sample_node
 from tfrkit.data.stages.concatenate import ConcatenateNode, check_concatenate
 from tfrkit.data.stages.prefetch import PrefetchNode
 from tfrkit.data.stages.repeat import make_repeat_node
-from tfrkit.data.stages.shard import ShardNode
-from tfrkit.data.stages.take import SkipNode, TakeNode
+from tfrkit.data.stages.seeded import check_common_seeds
+from tfrkit.data.stages.take import ShardNode, SkipNode, TakeNode
 from tfrkit.data.stages.zip import make_zip_node
 from tfrkit.data.verbs.verb_group import VerbGroup
 from tfrkit.errors import InvalidArgumentError
@@ -58,6 +60,30 @@ class OrderVerbs(VerbGroup):
         reshuffle = reshuffle_each_iteration is None or bool(reshuffle_each_iteration)
         return self._over(ShuffleNode(self.node, size, SeedGenerator.of(seed, reshuffle)))
 
+    def global_shuffle(
+        self, seed: int | None = None, reshuffle_each_iteration: bool = True, window: int | None = None
+    ) -> Dataset:
+        """All elements in a random order that is computed from the seed: no buffer, and every part of it at once.
+
+        It stands right after the source, so that only records that are wanted are read. The k-th pass has the order of
+        epoch k; see `epoch`.
+
+        Args:
+            seed: 64 bits; None draws one, which travels with the dataset.
+            reshuffle_each_iteration: another order in every epoch.
+            window: about how many bytes of elements to mix at a time, for storage that is slow at random reads: runs of
+                neighbours come in random order, and are mixed within a window. `explain()` shows what is read.
+
+        Raises:
+            InvalidArgumentError: elements cannot be had by number; the text names the stage.
+
+        >>> import tfrkit as tfr
+        >>> ds = tfr.Dataset.range(100).global_shuffle(seed=1)
+        >>> sorted(int(x) for x in ds) == list(range(100)), len(ds), int(ds[0]) == int(next(iter(ds.epoch(0))))
+        (True, 100, True)
+        """
+        return self._over(make_global_shuffle_node(self.node, seed, bool(reshuffle_each_iteration), window))
+
     def repeat(self, count: int | None = None, name: str | None = None) -> Dataset:
         """Begin again at the end: `count` times in all, or for ever."""
         return self._over(
@@ -72,8 +98,39 @@ class OrderVerbs(VerbGroup):
         """All but the first elements; none if the count is negative."""
         return self._over(SkipNode(self.node, max(-1, integer(count, "count"))))
 
-    def shard(self, num_shards: int, index: int, name: str | None = None) -> Dataset:
-        """Every `num_shards`-th element, from the `index`-th on."""
+    def shard(
+        self,
+        num_shards: int,
+        index: int,
+        name: str | None = None,
+        *,
+        tail: str | None = None,
+        mask: str | None = None,
+    ) -> Dataset:
+        """Every `num_shards`-th element, from the `index`-th on.
+
+        After `global_shuffle`, and with `tail`, only the elements of this shard are read and made.
+
+        Args:
+            num_shards: how many parts there are.
+            index: which of them.
+            name: ignored; TensorFlow has it.
+            tail: None: the first shards may have one element more than the others. "drop": all have equally many, and
+                the rest is left out. "repeat": all have equally many, filled up from the beginning of the epoch.
+            mask: name of a feature that is False for elements that `tail="repeat"` has filled up with.
+
+        Raises:
+            InvalidArgumentError: a number is out of range; or a global shuffle, or a seeded function, before it has a
+                seed of its own in every process, so that the shards would not be parts of one order.
+
+        >>> import tfrkit as tfr
+        >>> [int(x) for x in tfr.Dataset.range(7).shard(3, 1, tail="repeat")]
+        [1, 4, 0]
+        """
+        if tail not in (None, "drop", "repeat"):
+            raise InvalidArgumentError(f'Expected tail to be None, "drop" or "repeat" but got {tail!r}.')
+        if mask is not None and tail != "repeat":
+            raise InvalidArgumentError('mask marks what tail="repeat" fills up with: pass that too.')
         shards, number = integer(num_shards, "num_shards"), integer(index, "index")
         if shards <= 0:
             raise InvalidArgumentError(
@@ -83,7 +140,16 @@ class OrderVerbs(VerbGroup):
             raise InvalidArgumentError(
                 f"Index must be between 0 and {shards - 1} (currently index = {number})."
             )
-        return self._over(ShardNode(self.node, shards, number))
+        if tail is not None:
+            require_lookup(self.node)
+        if shards > 1 and (shuffled := drawn_seed(self.node)) is not None:
+            raise InvalidArgumentError(
+                f"shard({shards}, {number}) after {shuffled.label}: without a seed every process would draw another "
+                "order, and elements would come twice or never. Give global_shuffle() a seed, the same everywhere."
+            )
+        if shards > 1:
+            check_common_seeds(self.node, f"shard({shards}, {number}) after map(seeded=True)")
+        return self._over(ShardNode(self.node, shards, number, tail or "", mask or ""))
 
     def concatenate(self, dataset: Dataset, name: str | None = None) -> Dataset:
         """These elements, then those of another dataset.

@@ -16,8 +16,7 @@ from tfrkit.data.engine.node import INFINITE_CARDINALITY
 from tfrkit.data.shuffle.epoch_seeds import SeedGenerator
 from tfrkit.data.sources.generator import make_generator_node
 from tfrkit.data.sources.list_files import make_list_files_node
-from tfrkit.data.sources.random import RandomNode
-from tfrkit.data.sources.range import RangeNode
+from tfrkit.data.sources.numbers import RandomNode, RangeNode
 from tfrkit.data.sources.slices import make_slices_node, make_tensors_node
 from tfrkit.data.verbs.verb_group import VerbGroup
 from tfrkit.errors import InvalidArgumentError

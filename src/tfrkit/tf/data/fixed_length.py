@@ -34,6 +34,7 @@ class FixedLengthNode(FileSourceNode):
     footer: int
 
     verb = "FixedLengthRecordDataset"
+    unindexable = "Write the parts to a file of records, or give them to from_tensor_slices()."
     elements: ClassVar[str] = "records"
 
     def __post_init__(self) -> None:

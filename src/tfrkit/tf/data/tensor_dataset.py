@@ -55,6 +55,7 @@ class Dataset(engine.Dataset, metaclass=VerbsMeta):
     """
 
     shown: ClassVar[str | None] = None
+    _counts: ClassVar = False  # of files, as in TensorFlow
     usual_policy: ClassVar[ReadPolicy] = TENSORFLOW
 
     @classmethod
@@ -96,7 +97,7 @@ class Dataset(engine.Dataset, metaclass=VerbsMeta):
         **options: Any,
     ) -> Any:
         """Apply a function to every element, several at once if it has no stateful operation; the order is kept."""
-        if num_parallel_calls is None:
+        if num_parallel_calls is None and not options.get("seeded"):
             return self._over(AutoMapNode(self.node, self._function(map_func), None, None))
         return super().map(map_func, num_parallel_calls, deterministic, *args, **options)
 
@@ -128,16 +129,27 @@ class Dataset(engine.Dataset, metaclass=VerbsMeta):
     def __iter__(self) -> OwnedIterator:
         """Run it from the beginning."""
         begin_functions(self.node)
-        return OwnedIterator(self.node)
+        return OwnedIterator(self.node, epoch=self._next_epoch())
 
     def iter_from(self, state: Mapping[str, Any]) -> OwnedIterator:
         """Run it from where another iterator stood; see `tfrkit.DatasetIterator.state`."""
-        return OwnedIterator(self.node, state)
+        iterator = OwnedIterator(self.node, state)
+        self._epochs = iterator.epoch + 1
+        return iterator
+
+    def __getitem__(self, index: Any) -> Any:
+        """One element, or the dataset of those of a slice; see `tfrkit.Dataset`."""
+        found = super().__getitem__(index)
+        return found if isinstance(found, Dataset) else wrap(found)
+
+    def at(self, indices: Any, epoch: int = 0) -> Any:
+        """Some elements as one batch; see `tfrkit.Dataset.at`."""
+        return wrap(super().at(indices, epoch))
 
     def as_numpy_iterator(self) -> Iterator[Any]:
         """Run it; every part of an element is what numpy has for it."""
         begin_functions(self.node)
-        return NumpyIterator(DatasetIterator(self.node))
+        return NumpyIterator(DatasetIterator(self.node, epoch=self._next_epoch()))
 
     def reduce(self, initial_state: Any, reduce_func: Callable[..., Any], name: str | None = None) -> Any:
         """Fold all elements into one value; see `tfrkit.Dataset.reduce`."""

@@ -10,8 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tfrkit.data.batch.batch import BatchNode, PlainBatchIterator
-from tfrkit.data.batch.batch_iterators import BatchIterator
-from tfrkit.data.batch.batch_maker import BatchMaker
+from tfrkit.data.batch.batch_iterators import BatchIterator, BatchMaker
 from tfrkit.data.batch.ragged_batch import RaggedBatchNode
 from tfrkit.data.elements.chunk import Chunk
 from tfrkit.data.engine.cursor import Cursor, Segment
