@@ -77,14 +77,3 @@ def test_ticks_come_from_the_calling_thread_while_a_task_runs():
 
     assert list(run_tasks([0], lambda _: ticked.wait(60), workers=1, stop=Stop(), tick=tick)) == [(0, True)]
     assert threads == {threading.current_thread()}
-
-
-def test_stop_of_a_parent_stops_its_children_only_downwards():
-    parent = Stop()
-    child = Stop(parent)
-    child.set()
-    parent.check()
-    other = Stop(parent)
-    parent.set()
-    with pytest.raises(CancelledError, match="The job was stopped"):
-        other.check()

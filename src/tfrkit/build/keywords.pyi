@@ -48,6 +48,7 @@ class ImageExportKeywords(OutputKeywords, total=False):
 class RunKeywords(LimitKeywords, total=False):
     overwrite: bool
     workers: int | None
+    engine: Literal["threads", "processes"]
     zones: bool
     progress: Callable[[Progress], None] | None
 

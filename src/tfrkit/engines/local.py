@@ -1,10 +1,10 @@
 """The local engine: independent tasks on the threads of this process, which all end cleanly.
 
 A task does its heavy work in native code with the GIL released, so that threads use every core; and what a table in
-memory holds need not be copied to another process. Tasks are plain data that pickles, for engines on other machines.
+memory holds need not be copied to another process.
 
 The calling thread only waits: an interruption (Ctrl-C) can reach it at any moment, so it shares nothing with the tasks
-but a queue that has no lock of Python's own.
+but queues that have no lock of Python's own.
 """
 
 from __future__ import annotations
@@ -13,29 +13,35 @@ import contextlib
 import itertools
 import threading
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
-from typing import Final, Generic, TypeVar
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, Generic, TypeVar
 
+from tfrkit.engines.engine import (
+    TICK_SECONDS,
+    Control,
+    Outcome,
+    Running,
+    Task,
+    add_counts,
+    no_address,
+    outcomes,
+)
 from tfrkit.errors import CancelledError
-from tfrkit.threads import exiting, spawn
+from tfrkit.threads import default_threads, exiting, spawn
 
-__all__ = ["Stop", "run_tasks"]
+__all__ = ["MAX_THREADS", "Stop", "ThreadEngine", "run_tasks"]
 
-_Task = TypeVar("_Task")
+_Item = TypeVar("_Item")
 _Result = TypeVar("_Result")
-_TICK_SECONDS: Final = 0.1
+MAX_THREADS: Final = 16  # by default; each takes some 20 MB
 
 
 class Stop:
-    """A request to stop, which tasks look at whenever they can end cleanly. Thread-safe.
+    """A request to stop, which tasks look at whenever they can end cleanly. Thread-safe."""
 
-    Args:
-        parent: a wider request, which stops this one's tasks as well.
-    """
-
-    def __init__(self, parent: Stop | None = None) -> None:
+    def __init__(self) -> None:
         self._asked = False
-        self._parent = parent
 
     def set(self) -> None:
         """Ask all tasks to stop."""
@@ -44,7 +50,7 @@ class Stop:
     @property
     def asked(self) -> bool:
         """Whether tasks were asked to stop."""
-        return self._asked or (self._parent.asked if self._parent is not None else exiting())
+        return self._asked or exiting()
 
     def check(self) -> None:
         """Raise if tasks were asked to stop.
@@ -56,41 +62,140 @@ class Stop:
             raise CancelledError("The job was stopped.")
 
 
-class _Board(Generic[_Result]):
-    """Results on their way from the tasks' threads to the calling one."""
+class ThreadEngine:
+    """Threads of this process."""
 
-    def __init__(self) -> None:
-        self._results: deque[tuple[int, _Result | None, BaseException | None]] = deque()
-        self._news = threading.Lock()  # released when something is added
+    name = "threads"
+    shares_memory = True
+
+    def __init__(self, address: str | None = None) -> None:
+        no_address(self.name, address)
+
+    @property
+    def cores(self) -> int:
+        return min(default_threads(), MAX_THREADS)
+
+    def start(self, tasks: Sequence[Task[_Result]], workers: int) -> Running[_Result]:
+        return _ThreadRun(tasks, workers)
+
+
+class _ThreadRun(Generic[_Result]):
+    """Tasks on threads: results and counts are on their way in queues."""
+
+    def __init__(self, tasks: Sequence[Task[_Result]], workers: int, stop: Stop | None = None) -> None:
+        self._tasks = tasks
+        self._stop = (
+            stop or Stop()
+        )  # of all tasks: when the run is closed before its end; a given one after an error, too
+        self._ends_all = stop is not None
+        self._limit = len(tasks)  # tasks from this number on are to stop
+        self._left = len(tasks)  # of which no outcome was returned
+        self._ended: deque[Outcome[_Result]] = deque()
+        self._counted: deque[Mapping[str, float]] = deque()
+        self._news = threading.Lock()  # released when a task has ended
         self._news.acquire()
+        self._numbers = itertools.count()
+        self._alive: list[None] = []
+        self._gone: list[None] = []
+        try:
+            for _ in range(min(max(1, workers), len(tasks))):
+                spawn(self._work)
+        except BaseException:
+            self.close()
+            raise
 
-    def add(self, number: int, result: _Result | None, error: BaseException | None) -> None:
-        self._results.append((number, result, error))
+    def _work(self) -> None:
+        self._alive.append(None)
+        while not self._stop.asked and (number := next(self._numbers)) < len(self._tasks):
+            try:
+                control = _ThreadControl(self, number)
+                control.check()
+                self._add(Outcome(number, self._tasks[number].run(control), None))
+            except BaseException as error:  # noqa: BLE001  # the coordinator raises it
+                self._add(Outcome(number, None, error))
+                if self._ends_all:
+                    self._stop.set()
+        self._gone.append(None)
+        self._wake()
+
+    def _add(self, outcome: Outcome[_Result]) -> None:
+        self._ended.append(outcome)
+        self._wake()
+
+    def _wake(self) -> None:
         with contextlib.suppress(RuntimeError):  # not taken since the last time
             self._news.release()
 
-    def wait(self) -> list[tuple[int, _Result | None, BaseException | None]]:
-        """Return what has come, after a tick at most."""
-        if not self._results:
-            self._news.acquire(timeout=_TICK_SECONDS)
-        return [self._results.popleft() for _ in range(len(self._results))]
+    def count(self, counts: Mapping[str, float]) -> None:
+        self._counted.append(counts)
+
+    def stops(self, number: int) -> bool:
+        return number >= self._limit or self._stop.asked
+
+    def wait(self) -> list[Outcome[_Result]]:
+        if not self._ended:
+            self._news.acquire(timeout=TICK_SECONDS)
+        ended = [self._ended.popleft() for _ in range(len(self._ended))]
+        self._left -= len(ended)
+        return ended
+
+    def counts(self) -> Mapping[str, float]:
+        totals: dict[str, float] = {}
+        for _ in range(len(self._counted)):
+            add_counts(totals, self._counted.popleft())
+        return totals
+
+    def stop_after(self, number: int) -> None:
+        self._limit = min(self._limit, number + 1)
+
+    def close(self) -> None:
+        if self._left:
+            self._stop.set()
+        while len(self._gone) < len(self._alive):
+            self._news.acquire(timeout=TICK_SECONDS)
+
+
+@dataclass(frozen=True, slots=True)
+class _ThreadControl:
+    run: _ThreadRun[Any]
+    number: int
+
+    def check(self) -> None:
+        if self.run.stops(self.number):
+            raise CancelledError("The job was stopped.")
+
+    def count(self, counts: Mapping[str, float]) -> None:
+        self.run.count(counts)
+
+
+@dataclass(frozen=True, slots=True)
+class _Call(Generic[_Item, _Result]):
+    """A function of an item as a task: for threads of this process only."""
+
+    work: Callable[[_Item], _Result]
+    item: _Item
+    name: str = "call"
+
+    def run(self, control: Control) -> _Result:
+        control.check()
+        return self.work(self.item)
 
 
 def run_tasks(
-    tasks: Sequence[_Task],
-    work: Callable[[_Task], _Result],
+    items: Sequence[_Item],
+    work: Callable[[_Item], _Result],
     *,
     workers: int,
     stop: Stop,
     tick: Callable[[], None] | None = None,
-) -> Iterator[tuple[_Task, _Result]]:
-    """Do the work of every task, `workers` at a time, and yield each with its result as soon as it is done.
+) -> Iterator[tuple[_Item, _Result]]:
+    """Do the work of every item, `workers` at a time on threads, and yield each with its result when it is done.
 
-    Tasks begin in their order. After an error in a task, or when the caller stops iterating (an interrupt, too), the
-    others are asked to stop and waited for; the first error is raised.
+    Items begin in their order. After an error, or when the caller stops iterating (an interrupt, too), the others are
+    asked to stop and waited for; the first error is raised.
 
     Args:
-        tasks: what is to be done.
+        items: what is to be done.
         work: does one of them; called in other threads.
         workers: how many at a time.
         stop: what `work` checks.
@@ -99,36 +204,14 @@ def run_tasks(
     >>> sorted(run_tasks([1, 2, 3], lambda task: task * task, workers=2, stop=Stop()))
     [(1, 1), (2, 4), (3, 9)]
     """
-    board: _Board[_Result] = _Board()
-    numbers = itertools.count()
-    begun: list[None] = []
-    ended: list[None] = []
-
-    def worker() -> None:
-        begun.append(None)
-        while not stop.asked and (number := next(numbers)) < len(tasks):
-            try:
-                board.add(number, work(tasks[number]), None)
-            except BaseException as error:  # noqa: BLE001  # raised again in the calling thread
-                stop.set()
-                board.add(number, None, error)
-        ended.append(None)
-
-    left = len(tasks)
+    running: _ThreadRun[_Result] = _ThreadRun([_Call(work, item) for item in items], workers, stop)
     try:
-        for _ in range(min(max(1, workers), len(tasks))):
-            spawn(worker)
-        while left:
-            for number, result, error in board.wait():
-                if error is not None:
-                    raise error
-                left -= 1
-                yield tasks[number], result  # type: ignore[misc]  # without an error there is a result
+        for ended in outcomes(running, len(items)):
+            for outcome in ended:
+                if outcome.error is not None:
+                    raise outcome.error
+                yield items[outcome.number], outcome.result  # type: ignore[misc]  # without an error there is one
             if tick is not None:
                 tick()
-    except BaseException:
-        stop.set()
-        raise
     finally:
-        while len(ended) < len(begun):
-            board.wait()
+        running.close()

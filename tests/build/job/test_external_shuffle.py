@@ -9,6 +9,7 @@ import tfrkit as tfr
 from tests.build.support.made import Numbers, job, left_over, mixed, record, tree
 from tfrkit.build.job import external_shuffle as mix
 from tfrkit.build.job.job import run_job
+from tfrkit.build.job.shuffle_tasks import BucketRecipe
 from tfrkit.errors import DataLossError
 
 
@@ -111,7 +112,7 @@ def test_positions_are_uniform(small, tmp_path):
 
 @pytest.mark.parametrize("how", ["flip", "cut"])
 def test_damaged_temporary_file_is_an_error_that_says_what_to_do(how, monkeypatch, tmp_path):
-    gather = mix.ExternalShuffle.blocks
+    gather = BucketRecipe.blocks
 
     def damage(self, *arguments):
         for path in (tmp_path / ".tfrkit").glob("mix-*/*"):
@@ -119,7 +120,7 @@ def test_damaged_temporary_file_is_an_error_that_says_what_to_do(how, monkeypatc
             path.write_bytes(data[:-1] if how == "cut" else data[:-9] + bytes([data[-9] ^ 1]) + data[-8:])
         return gather(self, *arguments)
 
-    monkeypatch.setattr(mix.ExternalShuffle, "blocks", damage)
+    monkeypatch.setattr(BucketRecipe, "blocks", damage)
     with pytest.raises(
         DataLossError, match=r"this temporary file is not what was written\. Check the disk, then run"
     ):

@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 import errno
-import itertools
 import os
-import time
 from dataclasses import replace
 from pathlib import Path
-from unittest import mock
 
 import pytest
 
 import tfrkit as tfr
 from tests.build.support.made import Endless, Failing, Numbers, job, left_over, mixed, train, tree
-from tfrkit.build.job import run_job as run_module
+from tests.build.support.one_by_one import OneByOne
 from tfrkit.build.job.file_journal import FileJournal
 from tfrkit.build.job.job import Progress, ShardGroup, run_job
 from tfrkit.build.job.job_plan import Job
-from tfrkit.engines import local
 from tfrkit.errors import (
     AlreadyExistsError,
     DataLossError,
@@ -44,28 +40,8 @@ def interrupted(made: Job, after: int = 2, *, overwrite: bool = False) -> None:
         if now.shards_done >= after:
             raise PowerCutError
 
-    def run_slowly(tasks, work, *, stop, tick, **options):
-        looks = itertools.count()
-        looked = [next(looks)]
-
-        def slow_work(task):
-            result, last = work(task), looked[0]
-            while looked[0] < last + 2 and not stop.asked:
-                time.sleep(0.001)
-            return result
-
-        def look():
-            looked[0] = next(looks)
-            tick()
-
-        return local.run_tasks(tasks, slow_work, stop=stop, tick=look, **options)
-
-    with (
-        mock.patch.object(local, "_TICK_SECONDS", 0.005),
-        mock.patch.object(run_module, "run_tasks", run_slowly),
-        pytest.raises(PowerCutError),
-    ):
-        run_job(made, workers=1, overwrite=overwrite, progress=progress)
+    with pytest.raises(PowerCutError):
+        run_job(made, workers=1, overwrite=overwrite, progress=progress, engine=OneByOne())
 
 
 def undisturbed(made: Job, folder: Path, **options: bool) -> dict[str, bytes | None]:

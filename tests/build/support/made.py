@@ -98,4 +98,5 @@ def tree(folder: Path) -> dict[str, bytes | None]:
 
 def left_over(folder: Path) -> list[str]:
     """Names of files that only unfinished or killed jobs have."""
-    return [name for name in tree(folder) if name.endswith(".tmp") or "/job-" in name or "/mix-" in name]
+    marks = ("/job-", "/mix-", "/tmp")
+    return [name for name in tree(folder) if name.endswith(".tmp") or any(mark in name for mark in marks)]

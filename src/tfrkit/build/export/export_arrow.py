@@ -6,7 +6,7 @@ The metadata of a field marks a feature list of SequenceExamples, which distingu
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import IO, Final
+from typing import IO, Any, Final
 
 from tfrkit.build.export.export_options import TableExportOptions
 from tfrkit.build.tables.arrow.arrow_types import FEATURE_LIST
@@ -20,14 +20,18 @@ _PAGE_BYTES: Final = 1 << 20
 
 
 class _Batches(Batches):
-    """Batches with marks at feature lists."""
+    """Batches with marks at feature lists, for a writer of pyarrow's."""
 
     losses: Mapping[str, int] = {}
+    _writer: Any
 
     def __init__(self, columns: tuple[ScanColumn, ...], what: str) -> None:
         super().__init__(
             columns, what, {column.name: {FEATURE_LIST: column.feature} for column in columns if column.steps}
         )
+
+    def close(self) -> None:
+        self._writer.close()
 
 
 class ParquetSink(_Batches):
@@ -50,9 +54,6 @@ class ParquetSink(_Batches):
         table = self._pyarrow.Table.from_batches([self.batch(chunk)])
         self._writer.write_table(table, row_group_size=max(1, chunk.rows))
 
-    def close(self) -> None:
-        self._writer.close()
-
 
 class ArrowSink(_Batches):
     """Writes an Arrow IPC file (Feather), with a record batch for each chunk."""
@@ -67,6 +68,3 @@ class ArrowSink(_Batches):
 
     def write(self, chunk: ScanChunk) -> None:
         self._writer.write_batch(self.batch(chunk))
-
-    def close(self) -> None:
-        self._writer.close()

@@ -15,24 +15,21 @@ import shutil
 from collections import deque
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future
-from types import TracebackType
 from typing import Any, Final, Protocol, Self
 
-from tfrkit.engines.local import Stop, run_tasks
 from tfrkit.errors import AlreadyExistsError, os_errors
 from tfrkit.stores import files
 from tfrkit.stores.output import SIDECAR_FOLDER, sync_folder
 from tfrkit.stores.store import ABSENT, FileInfo
 from tfrkit.stores.system.exchange import exchange
 from tfrkit.stores.url import is_url
-from tfrkit.threads import spawn
+from tfrkit.threads import spawn, spawn_all
 
 __all__ = ["ExportFolder", "StagedFolder", "StoreFolder", "export_folder"]
 
 _log = logging.getLogger(__name__)
 
 _SYNC_THREADS: Final = 16
-_SYNC_FILES: Final = 64  # that a thread takes at once
 _UPLOADS: Final = 32  # files on their way into a store at the same time
 _UPLOAD_BYTES: Final = 1 << 26
 _TITLE: Final = 50  # characters of the name in that of the temporary folder: at most 200 bytes
@@ -81,9 +78,7 @@ class ExportFolder(Protocol):
     def publish(self, mark: Mapping[str, Any]) -> None:
         """Let the folder appear, or be marked as complete."""
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None: ...
+    def __exit__(self, *error: object) -> None: ...
 
 
 def export_folder(name: str, overwrite: bool) -> ExportFolder:
@@ -148,9 +143,7 @@ class StagedFolder(ExportFolder):
                 raise
             self.path = old
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         if self.path:
             _remove(self.path)
 
@@ -224,9 +217,7 @@ class StoreFolder(ExportFolder):
         files.write_bytes(self._mark, json.dumps({**mark, "complete": True}).encode())
         self._begun = False
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         for future, _ in self._uploads:
             if not future.cancel():
                 future.exception()
@@ -280,19 +271,9 @@ def _may_replace(name: str, overwrite: bool) -> bool:
 
 def _sync_all(folder: str) -> None:
     """Wait until all files and folders in a folder are on the disk; many at once, so that they share the waiting."""
-    stop = Stop()
     for place, _, names in os.walk(folder, onerror=_fail):
-        paths = [os.path.join(place, name) for name in names]
-        pieces = [paths[at : at + _SYNC_FILES] for at in range(0, len(paths), _SYNC_FILES)]
-        for _ in run_tasks(pieces, lambda piece: _sync_files(piece, stop), workers=_SYNC_THREADS, stop=stop):
-            pass
+        spawn_all(sync_folder, [os.path.join(place, name) for name in names], _SYNC_THREADS)
         sync_folder(place)
-
-
-def _sync_files(paths: list[str], stop: Stop) -> None:
-    for path in paths:
-        stop.check()
-        sync_folder(path)
 
 
 def _fail(error: OSError) -> None:

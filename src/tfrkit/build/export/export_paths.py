@@ -8,16 +8,14 @@ from dataclasses import dataclass
 from typing import Final
 
 from tfrkit.codecs.table import from_suffix
-from tfrkit.engines.local import Stop, run_tasks
 from tfrkit.errors import AlreadyExistsError, InvalidArgumentError
-from tfrkit.stores.files import is_folder, is_local, is_there, real_path
+from tfrkit.stores.files import ask_all, is_folder, is_there, real_path
 from tfrkit.stores.paths import Paths, expand_paths
 from tfrkit.stores.url import base_name, is_url, path_parts
 
 __all__ = ["STDOUT", "ExportTarget", "input_files", "plan_targets", "record_stem", "refuse_existing"]
 
 STDOUT: Final = "-"
-_REQUESTS: Final = 16  # outputs behind URLs that are looked for together
 _RECORD_SUFFIXES: Final = (".tfrecord", ".tfrecords", ".tfrec", ".records")
 
 
@@ -84,12 +82,7 @@ def refuse_existing(targets: Sequence[ExportTarget], overwrite: bool) -> None:
         InvalidArgumentError: a file is one of the inputs, whether it may be overwritten or not.
     """
     written = [target.path for target in targets if target.path != STDOUT]
-    if all(map(is_local, written)):
-        there = {path for path in written if is_there(path)}
-    else:
-        there = {
-            path for path, found in run_tasks(written, is_there, workers=_REQUESTS, stop=Stop()) if found
-        }
+    there = {path for path, found in zip(written, ask_all(is_there, written), strict=True) if found}
     for target in targets:
         if target.path not in there:
             continue
@@ -117,8 +110,8 @@ def _is_same(file: str, other: str) -> bool:
 def record_stem(name: str) -> str:
     """Return the name of a shard without the suffixes of record files. Pure: no I/O.
 
-    >>> record_stem("train-00000-of-00002.tfrecord.gz")
-    'train-00000-of-00002'
+    >>> record_stem("train-00000-of-00002.tfrecord.gz"), record_stem("part-r-00000.gz")
+    ('train-00000-of-00002', 'part-r-00000')
     """
     stem, suffix = os.path.splitext(name)
     if from_suffix(suffix) and stem:

@@ -6,6 +6,7 @@ What that needs is imported when options are made: commands import this module t
 from __future__ import annotations
 
 import codecs
+import json
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
@@ -167,11 +168,9 @@ class ImagesOptions(BadOptions, CompressionOptions, RunOptions):
     def noted(self) -> dict[str, Any]:
         """Return all options that decide the bytes, as JSON has them."""
         found = {each.name: getattr(self, each.name) for each, _ in option_fields(ImagesOptions)}
-        return {
-            name: _plain(value)
-            for name, value in found.items()
-            if name not in _NOT_NOTED and value is not None
-        }
+        noted = {name: value for name, value in found.items() if name not in _NOT_NOTED and value is not None}
+        plain: dict[str, Any] = json.loads(json.dumps(noted, default=_plain))
+        return plain
 
 
 def _check_encoding(name: str, value: str | None) -> None:
@@ -184,8 +183,4 @@ def _check_encoding(name: str, value: str | None) -> None:
 
 
 def _plain(value: Any) -> Any:
-    if isinstance(value, Mapping):
-        return {str(name): _plain(inner) for name, inner in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_plain(inner) for inner in value]
-    return value if value is None or isinstance(value, (str, int, float, bool)) else str(value)
+    return dict(value) if isinstance(value, Mapping) else str(value)

@@ -6,6 +6,7 @@ before a job is published, so that a change that keeps every count is found too.
 
 from __future__ import annotations
 
+import hashlib
 import os
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -19,7 +20,15 @@ from tfrkit.stores.store import FileInfo
 from tfrkit.stores.url import is_url
 from tfrkit.threads import spawn_all
 
-__all__ = ["InputChangedError", "InputStamp", "check_unchanged", "stamps_of", "unchanged", "written_again"]
+__all__ = [
+    "InputChangedError",
+    "InputStamp",
+    "check_unchanged",
+    "stamp_digest",
+    "stamps_of",
+    "unchanged",
+    "written_again",
+]
 
 _LISTED_FROM: Final = 32  # files of one folder: a listing has up to 1,000 a request
 _REQUESTS_AT_ONCE: Final = 16
@@ -129,6 +138,14 @@ class InputStamp:
             raise InputChangedError(self.path, f"expected {self.size:,} bytes but got {now.size:,}")
         if now.version != self.version:
             raise InputChangedError(self.path, f"expected version {self.version} but got {now.version}")
+
+
+def stamp_digest(stamps: Iterable[InputStamp | None]) -> str:
+    """Return a digest of when files were changed: an interrupted job does not resume with other content."""
+    digest = hashlib.blake2b(digest_size=8)
+    for stamp in stamps:
+        digest.update(b"-" if stamp is None else stamp.mark)
+    return digest.hexdigest()
 
 
 @contextmanager

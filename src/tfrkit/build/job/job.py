@@ -11,7 +11,7 @@ import os
 import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
-from typing import Any, Final
+from typing import Any
 
 from tfrkit.build.job.bad_limit import BadLimit, MaxBad
 from tfrkit.build.job.column_report import ColumnReport
@@ -21,10 +21,11 @@ from tfrkit.build.job.output_ownership import claim, inspect_folder
 from tfrkit.build.job.progress import BadInput, OnBad, Progress, SurveyMeter, TaskReporter
 from tfrkit.build.job.report import BuildReport, make_report
 from tfrkit.build.job.run_job import JobRun, add_zones
+from tfrkit.engines.engine import Engine
+from tfrkit.engines.local import ThreadEngine
 from tfrkit.errors import InvalidArgumentError, UnimplementedError, from_os_error
 from tfrkit.stores.files import is_local, traits_of
 from tfrkit.stores.url import display_name, local_path
-from tfrkit.threads import default_threads
 
 __all__ = [
     "BadInput",
@@ -42,8 +43,6 @@ __all__ = [
     "plan_shards",
     "run_job",
 ]
-
-MAX_WORKERS: Final = 16  # by default; each takes some 20 MB
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,6 +140,7 @@ def run_job(
     overwrite: bool = False,
     zones: bool = False,
     progress: Callable[[Progress], None] | None = None,
+    engine: Engine | None = None,
 ) -> BuildReport:
     """Write all shards of a job that are not there yet.
 
@@ -149,13 +149,15 @@ def run_job(
 
     Args:
         job: the plan.
-        workers: how many shards at once; all cores by default, but not more than 16, for the sake of memory.
+        workers: how many shards at once; by default as many as the engine has cores, but on threads not more than 16,
+            for the sake of memory.
         on_bad: "skip" counts bad input, "raise" ends at the first of the first shard that has some.
         max_bad: more bad inputs than this number, or than this share ("1%"), are an error, and nothing is published.
             If all are bad, that always is.
         overwrite: replace what another job has left in the folder; else it is an error.
         zones: keep zones beside the shards, also beside those that an earlier run has written without.
         progress: called several times a second, from the calling thread.
+        engine: what runs the tasks; threads of this process by default. The result does not depend on it.
 
     Raises:
         AlreadyExistsError: there are shards of another job, or the source has changed since it was interrupted.
@@ -176,8 +178,9 @@ def run_job(
         if zones:
             add_zones(job, ())
         return replace(found.complete, seconds=time.perf_counter() - started)
-    threads = workers or min(default_threads(), MAX_WORKERS)
-    return JobRun(job, found, threads, on_bad, progress, started, limit, zones=zones).run()
+    engine = engine or ThreadEngine()
+    at_once = workers or engine.cores
+    return JobRun(job, found, at_once, on_bad, progress, started, limit, engine, zones=zones).run()
 
 
 def _at_home(job: Job) -> Job:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Literal
 
 from tfrkit.build.job.bad_limit import BadLimit, MaxBad
 from tfrkit.build.job.progress import OnBad, Progress
@@ -129,6 +129,12 @@ class RunOptions(LimitOptions):
         more="The result does not depend on it.",
         least=1,
     )
+    engine: Literal["threads", "processes"] = option(
+        "threads",
+        "What runs the tasks: threads of this process, or processes of this machine.",
+        more="The result does not depend on it. Processes survive the loss of one of them, and read files only, no "
+        "tables in memory.",
+    )
     zones: bool = option(
         False,
         "Keep the bounds of each feature in each run of records beside the shards.",
@@ -140,9 +146,10 @@ class RunOptions(LimitOptions):
 
     def of_job(self) -> dict[str, Any]:
         """Return what `run_job` takes, by name."""
-        return {
-            name: getattr(self, name) for name in ("max_bad", "overwrite", "workers", "zones", "progress")
-        }
+        from tfrkit.engines.engine_table import engine_named  # 10 ms that no help needs
+
+        given = ("max_bad", "overwrite", "workers", "zones", "progress")
+        return {name: getattr(self, name) for name in given} | {"engine": engine_named(self.engine)}
 
 
 @option_class

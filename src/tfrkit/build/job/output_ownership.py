@@ -325,7 +325,9 @@ def _discard(folder: str, found: OutputState) -> None:
         if journal is not found.own:
             if journal.header is not None:
                 files.remove_tree(shuffle_folder(folder, journal.header.digest))
-                StagingArea(folder, journal.header.digest, True, True).remove()
+                staging = StagingArea(folder, journal.header.digest, True, True)
+                staging.drop_attempts()
+                staging.remove()
             journal.delete()
             found.journals.remove(journal)
 
@@ -341,6 +343,7 @@ def _clear(job: Job, own: Journal, found: OutputState) -> None:
     clear_temporary(job, header.prefixes)
     if os.path.islink(folder := shuffle_folder(job.folder, header.digest)):
         files.remove(folder)
+    staging.drop_attempts()
     staging.begin()
     staging.clear(done)
     if not staging.staged:

@@ -7,15 +7,15 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, fields
-from typing import Any, Final, Literal, TypeAlias
+from typing import Any, Final, Literal, Protocol, TypeAlias
 
-from tfrkit.engines.local import Stop
 from tfrkit.errors import InvalidArgumentError
 
 __all__ = [
     "MAX_LISTED_BAD",
     "SILENT",
     "BadInput",
+    "BadInputError",
     "OnBad",
     "Progress",
     "ProgressMeter",
@@ -26,6 +26,17 @@ __all__ = [
 OnBad: TypeAlias = Literal["skip", "raise"]
 MAX_LISTED_BAD: Final = 1000  # of each task; all of them are counted
 _TICK_SECONDS: Final = 0.1
+
+
+class BadInputError(InvalidArgumentError):
+    """Bad input ended a job, as the user has chosen."""
+
+
+class _Checks(Protocol):
+    """What knows whether a task is to stop."""
+
+    def check(self) -> None:
+        """Raise CancelledError if it is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,9 +61,9 @@ class BadInput:
         where = self.source if self.line is None else f"{self.source}, line {self.line}"
         return f"{where}: {self.reason}" + (f": {self.detail}" if self.detail else "")
 
-    def to_error(self) -> InvalidArgumentError:
+    def to_error(self) -> BadInputError:
         """Return the error for a job in which bad input is fatal."""
-        return InvalidArgumentError(
+        return BadInputError(
             f'{self.shown}. Fix the input, or pass on_bad="skip" (--on-bad skip).',
             path=self.source,
         )
@@ -183,11 +194,10 @@ class TaskReporter:
         passed: good inputs that were not wanted.
         features: names of features that were looked for and found.
         input_bytes: how much was read.
-        fatal: the error that ended the task, if bad input did.
     """
 
     def __init__(
-        self, stop: Stop, on_bad: OnBad, count: Callable[[int, int], None], most: int = MAX_LISTED_BAD
+        self, stop: _Checks, on_bad: OnBad, count: Callable[[int, int], None], most: int = MAX_LISTED_BAD
     ) -> None:
         self._most = most
         self._stop = stop
@@ -200,7 +210,6 @@ class TaskReporter:
         self.passed = 0
         self.features: set[str] = set()
         self.input_bytes = 0
-        self.fatal: InvalidArgumentError | None = None
 
     def check(self) -> None:
         """Raise CancelledError when the job is to stop."""
@@ -216,12 +225,11 @@ class TaskReporter:
         """Count something bad, or raise, as the user has chosen.
 
         Raises:
-            InvalidArgumentError: bad input is fatal.
+            BadInputError: bad input is fatal.
         """
         self._stop.check()
         if self._on_bad == "raise":
-            self.fatal = found.to_error()
-            raise self.fatal
+            raise found.to_error()
         self.counts[found.reason] = self.counts.get(found.reason, 0) + 1
         if len(self.listed) < self._most:
             self.listed.append(found)

@@ -137,6 +137,8 @@ class Finished:
         noted_listed: the first of each.
         passed: good inputs that were not wanted.
         features: names of features that were looked for and found.
+        path: where the attempt has written it; of a part the journal keeps the name of the file, of a shard nothing.
+        checksum: of the end of the file, as in an index; the journal does not keep it.
     """
 
     name: str
@@ -151,27 +153,23 @@ class Finished:
     noted_listed: tuple[BadInput, ...] = ()
     passed: int = 0
     features: tuple[str, ...] = ()
+    path: str = ""
+    checksum: int = 0
 
     @classmethod
-    def of(
-        cls,
-        name: str,
-        records: int,
-        size: int,
-        reporter: TaskReporter,
-        buckets: tuple[tuple[int, int], ...] = (),
-        chunks: tuple[int, ...] = (),
-    ) -> Self:
-        """Take what a task has reported."""
+    def of(cls, name: str, records: int, size: int, reporter: TaskReporter, **more: Any) -> Self:
+        """Take what a task has reported, and what is known beside it."""
         return cls(
-            name, records, size, reporter.input_bytes, reporter.counts, tuple(reporter.listed), buckets, chunks,
-            reporter.noted, tuple(reporter.noted_listed), reporter.passed, tuple(sorted(reporter.features)),
+            name, records, size, reporter.input_bytes, reporter.counts, tuple(reporter.listed), noted=reporter.noted,
+            noted_listed=tuple(reporter.noted_listed), passed=reporter.passed,
+            features=tuple(sorted(reporter.features)), **more,
         )  # fmt: skip
 
     def to_json(self) -> dict[str, Any]:
         line = asdict(self)
+        del line["checksum"]
         if not is_part(self.name):
-            del line["buckets"], line["chunks"]
+            del line["path"], line["buckets"], line["chunks"]
         return line
 
     @classmethod
@@ -184,6 +182,8 @@ class Finished:
         done = from_json(cls, line)
         if not is_file_name(done.name) and _PART.fullmatch(done.name) is None:
             raise ValueError(f"expected the name of a task but got {shorten(done.name)}")
+        if done.path and not is_file_name(done.path):
+            raise ValueError(f"expected the name of a file but got {shorten(done.path)}")
         return done
 
 
@@ -192,19 +192,14 @@ def is_part(name: str) -> bool:
     return "/" in name
 
 
-def count_reasons(listed: Iterable[BadInput]) -> dict[str, int]:
-    """Count bad inputs by reason. Pure: no I/O."""
-    return dict(Counter(bad.reason for bad in listed))
-
-
 def make_report(
     job: Job, shards: Iterable[ShardEntry], finished: Iterable[Finished], resumed: int, seconds: float
 ) -> BuildReport:
     """Sum up a job, whose plan has bad inputs of its own; `finished` are all tasks in its order. Pure: no I/O."""
-    counts = Counter(count_reasons(job.bad) if job.counts is None else job.counts)
+    counts = Counter([bad.reason for bad in job.bad] if job.counts is None else job.counts)
     listed = list(job.bad)
     input_bytes = passed = 0
-    noted = Counter(count_reasons(job.noted) if job.noted_counts is None else job.noted_counts)
+    noted = Counter([found.reason for found in job.noted] if job.noted_counts is None else job.noted_counts)
     noted_listed = list(job.noted)
     for task in finished:
         input_bytes += task.input_bytes

@@ -1,7 +1,8 @@
-"""Running a job that has claimed its names: stages of tasks, each writing one file, and a journal of what is done.
+"""The coordinator of a job that has claimed its names: an engine runs its tasks, a journal says what is done.
 
-A shard is written under a temporary name, synced, renamed, and indexed; then it is in the journal. The manifest names
-all shards when all are there; `staging.py` says where they are until then, and moves them.
+A task writes a shard, with its index, under a name of its attempt. The coordinator gives it its name, and notes it in
+the journal; another attempt changes nothing. The manifest names all shards when all are there; `staging.py` says where
+they are until then, and moves them. Claim, journal and manifest are the coordinator's alone.
 """
 
 from __future__ import annotations
@@ -10,19 +11,18 @@ import contextlib
 import errno
 import os
 import time
-from collections.abc import Callable, Collection, Generator, Sequence
+from collections.abc import Callable, Collection, Sequence
 from contextlib import closing
-from dataclasses import asdict, dataclass
-from functools import partial
+from dataclasses import asdict, replace
 from typing import Any, Final, TypeAlias
 
 from tfrkit.build.job.bad_limit import BadLimit
 from tfrkit.build.job.external_shuffle import MAX_SHUFFLERS, ExternalShuffle
 from tfrkit.build.job.input_stamp import InputChangedError, check_unchanged
-from tfrkit.build.job.job_plan import Job, ShardGroup, made_blocks, shard_names
+from tfrkit.build.job.job_plan import Job, Recipe, ShardGroup, shard_names
 from tfrkit.build.job.json_fields import from_json
 from tfrkit.build.job.output_ownership import OutputState, staging_of
-from tfrkit.build.job.progress import MAX_LISTED_BAD, OnBad, Progress, ProgressMeter, TaskReporter
+from tfrkit.build.job.progress import MAX_LISTED_BAD, BadInputError, OnBad, Progress, ProgressMeter
 from tfrkit.build.job.report import (
     BuildReport,
     Finished,
@@ -32,9 +32,10 @@ from tfrkit.build.job.report import (
     report_from,
     save_report,
 )
+from tfrkit.build.job.shuffle_tasks import PartTask, SplitTask
 from tfrkit.build.job.staging import differing, remove_old, shuffle_folder
-from tfrkit.codecs.table import codec
-from tfrkit.engines.local import Stop, run_tasks
+from tfrkit.build.job.tasks import ShardTask, TaskOptions
+from tfrkit.engines.engine import Engine, outcomes
 from tfrkit.errors import (
     CancelledError,
     FailedPreconditionError,
@@ -43,30 +44,19 @@ from tfrkit.errors import (
     ResourceExhaustedError,
     os_errors,
 )
-from tfrkit.model.block import Block
 from tfrkit.records.access.zones import build_zones, load_zones
 from tfrkit.records.manifest import ShardEntry, change_manifest, update_manifest
-from tfrkit.records.write.writer import TFRecordWriter
 from tfrkit.stores import files
 from tfrkit.stores.cache.folder import make_cache_folder
 from tfrkit.stores.output import temporary_of
+from tfrkit.threads import uninterrupted
 
 __all__ = ["JobRun", "add_zones"]
 
 _MAX_LISTED_BAD: Final = 100_000  # of all tasks together, while the job runs
 _FULL: Final = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 
-
-_Make: TypeAlias = Callable[[TaskReporter], Generator[Block, None, None]]
-
-
-@dataclass(frozen=True, slots=True)
-class _Task:
-    """One step of a job: writes one file, under the name that the journal will have."""
-
-    name: str
-    write: Callable[[TaskReporter], Finished]
-    input_bytes: int
+_Task: TypeAlias = ShardTask | PartTask | SplitTask
 
 
 def add_zones(job: Job, zoned: Collection[str]) -> None:
@@ -92,6 +82,7 @@ class JobRun:
         progress: Callable[[Progress], None] | None,
         started: float,
         max_bad: BadLimit,
+        engine: Engine,
         *,
         zones: bool = False,
     ) -> None:
@@ -106,6 +97,7 @@ class JobRun:
         self._earlier = found.earlier
         self._publishing = found.own.ready  # what was there before may be gone
         self._kept = self._keep()
+        self._engine = engine
         self._workers = workers
         self._on_bad: OnBad = on_bad
         self._started = started
@@ -121,7 +113,15 @@ class JobRun:
         )
         self._resumed = sum(name in self._journal.finished for name in self._names)
         self._shuffles = self._begin_shuffles()
-        self._most_listed = max(10, min(MAX_LISTED_BAD, _MAX_LISTED_BAD // max(1, len(self._names))))
+        self._options = TaskOptions(
+            self._staging.attempts,
+            job.compression,
+            job.level,
+            zones,
+            max(1, workers // max(1, len(self._names))),
+            on_bad,
+            max(10, min(MAX_LISTED_BAD, _MAX_LISTED_BAD // max(1, len(self._names)))),
+        )
 
     def run(self) -> BuildReport:
         """Do what is left to do, and publish it."""
@@ -159,10 +159,10 @@ class JobRun:
         return set(missing)
 
     def _write_all(self) -> None:
-        groups, shuffles = self._job.groups, self._shuffles
+        groups, shuffles, options = self._job.groups, self._shuffles, self._options
         plain = [task for group in groups if group.shuffle_seed is None for task in self._shard_tasks(group)]
-        self._stage([*plain, *(task for shuffle in shuffles for task in self._part_tasks(shuffle))])
-        while splits := [task for shuffle in shuffles for task in self._split_tasks(shuffle)]:
+        self._stage([*plain, *(task for shuffle in shuffles for task in shuffle.part_tasks(options))])
+        while splits := [task for shuffle in shuffles for task in shuffle.split_tasks(options)]:
             self._stage(splits)
         for shuffle in shuffles:
             shuffle.drop_split()
@@ -182,117 +182,68 @@ class JobRun:
                 found[-1].restore()
         return found
 
-    def _part_tasks(self, shuffle: ExternalShuffle) -> list[_Task]:
-        return [
-            _Task(name, partial(shuffle.write_part, number), shuffle.part_bytes(number) // 2)
-            for number, name in enumerate(shuffle.part_names)
-        ]
-
-    def _split_tasks(self, shuffle: ExternalShuffle) -> list[_Task]:
-        return [
-            _Task(shuffle.split_name(bucket), partial(shuffle.write_split, bucket), 0)
-            for bucket in shuffle.buckets()
-            if bucket.too_large
-        ]
-
-    def _gather_tasks(self, shuffle: ExternalShuffle) -> list[_Task]:
-        group, buckets = shuffle.group, shuffle.buckets()
+    def _gather_tasks(self, shuffle: ExternalShuffle) -> list[ShardTask]:
+        group, names = shuffle.group, shard_names(self._job, shuffle.group)
         share = group.input_bytes / 2  # the other half was counted when it was read
-        per_record = share / max(1, sum(bucket.records for bucket in buckets))
-        names = shard_names(self._job, group)
+        per_record = share / max(1, sum(bucket.records for bucket in shuffle.buckets()))
         return [
-            self._shard_task(
-                name, partial(shuffle.blocks, buckets, shard), int(share / len(names)), per_record
-            )
-            for shard, name in enumerate(names)
+            self._shard_task(name, (recipe,), int(share / len(names)), per_record)
+            for name, recipe in zip(names, shuffle.shard_recipes(), strict=True)
         ]
 
-    def _shard_tasks(self, group: ShardGroup) -> list[_Task]:
+    def _shard_tasks(self, group: ShardGroup) -> list[ShardTask]:
         given = [group.recipes] if group.shards is None else [(recipe,) for recipe in group.recipes]
         return [
-            self._shard_task(
-                name, partial(made_blocks, recipes), sum(recipe.input_bytes for recipe in recipes)
-            )
+            self._shard_task(name, recipes, sum(recipe.input_bytes for recipe in recipes))
             for name, recipes in zip(shard_names(self._job, group), given, strict=True)
         ]
 
-    def _shard_task(self, name: str, make: _Make, input_bytes: int, per_record: float = 0) -> _Task:
-        return _Task(name, partial(self._write_shard, name, make, per_record), input_bytes)
-
-    def _write_shard(self, name: str, make: _Make, per_record: float, reporter: TaskReporter) -> Finished:
-        """Write the blocks that are made; each record counts `per_record` bytes of input, beside what is reported."""
-        path = self._staging.path(name)
-        kind = self._job.compression
-        with (
-            closing(make(reporter)) as blocks,
-            TFRecordWriter(
-                path,
-                compression=kind or "none",
-                level=self._job.level,
-                atomic=True,
-                index=codec(kind).seeks,
-                zones=self._zones,
-                threads=max(1, self._workers // len(self._names)),
-            ) as writer,
-        ):
-            for block in blocks:
-                reporter.check()
-                writer.write_frames(block)
-                self._meter.count(records=len(block), done_bytes=per_record * len(block))
-                del block  # before the next one is made
-            reporter.check()
-            self._journal.check()
-        if self._zones:
-            self._zoned.add(name)
-        return Finished.of(name, writer.records, files.file_size(path), reporter)
+    def _shard_task(
+        self, name: str, recipes: tuple[Recipe, ...], input_bytes: int, per_record: float = 0
+    ) -> ShardTask:
+        return ShardTask(name, recipes, self._staging.home, self._options, input_bytes, per_record)
 
     def _stage(self, tasks: Sequence[_Task]) -> None:
         """Run tasks that are not done; raise the error of the first of them that had bad input, if one had."""
         left = [task for task in tasks if not self._is_done(task)]
-        stop = Stop()
-        stops = [Stop(stop) for _ in left]
-
-        def work(number: int) -> OpError | None:
-            task, own = left[number], stops[number]
-            share = 0.5 if is_part(task.name) else 1  # the other half counts when the records are in a shard
-
-            def count(input_bytes: int, bad: int) -> None:  # records count when they are written
-                self._meter.count(done_bytes=share * input_bytes, bad=bad)
-
-            reporter = TaskReporter(own, self._on_bad, count, self._most_listed)
-            try:
-                done = self._done(task, reporter)
-            except InvalidArgumentError as error:
-                if reporter.fatal is not error:
-                    raise
-                for later in stops[number + 1 :]:  # those before may have an earlier one
-                    later.set()
-                return error
-            except CancelledError as error:
-                return error
-            if not is_part(done.name):
-                self._meter.count(shards_done=1, written_bytes=done.bytes)
-            return None
-
         workers = min(self._workers, MAX_SHUFFLERS) if self._shuffles else self._workers
-        results = run_tasks(
-            range(len(left)), work, workers=workers, stop=stop, tick=partial(self._meter.tick, last=True)
-        )
-        failed = {number: error for number, error in results if error is not None}
+        failed: dict[int, BaseException] = {}
+        with closing(self._engine.start(left, workers)) as running:
+            for ended in outcomes(running, len(left)):
+                for outcome in ended:
+                    if outcome.result is not None:
+                        uninterrupted(self._take, outcome.result)
+                    elif isinstance(outcome.error, BadInputError | CancelledError):
+                        running.stop_after(outcome.number)  # those before may have an earlier one
+                        failed[outcome.number] = outcome.error
+                    elif outcome.error is not None:
+                        self._drop(left[outcome.number].name)
+                        raise outcome.error
+                self._meter.count(**running.counts())
+                self._meter.tick(last=True)
+                self._journal.check()
         if failed:
             raise failed[min(failed)]
 
-    def _done(self, task: _Task, reporter: TaskReporter) -> Finished:
-        """Do a task and note it; a shard that cannot be noted or indexed is removed."""
+    def _drop(self, name: str) -> None:
+        """Remove what a failed task may have left under the final name of its shard."""
+        if not is_part(name) and self._journal.held:
+            self._staging.drop(name)
+
+    def _take(self, done: Finished) -> None:
+        """Publish what one attempt at a task has written, and note it; a shard that cannot be noted is removed."""
+        if is_part(done.name):  # the journal says which attempt's file counts
+            self._journal.add(replace(done, path=os.path.basename(done.path)))
+            return
         try:
-            reporter.check()
-            done = task.write(reporter)
+            self._staging.take(done)
             self._journal.add(done)
         except BaseException:
-            if not is_part(task.name) and self._journal.held:
-                self._staging.drop(task.name)
+            self._drop(done.name)
             raise
-        return done
+        if self._options.zones:
+            self._zoned.add(done.name)
+        self._meter.count(shards_done=1, written_bytes=done.bytes)
 
     def _is_done(self, task: _Task) -> bool:
         """Return whether an earlier run has done a task, which then counts as progress."""
@@ -336,6 +287,7 @@ class JobRun:
 
         self._journal.check()
         change_manifest(job.folder, change)
+        self._staging.drop_attempts()
         self._staging.remove()
         files.remove_tree(shuffle_folder(job.folder, self._digest))
         self._journal.delete()
@@ -414,6 +366,9 @@ class JobRun:
 
     def _give_up(self, *, held: bool) -> None:
         """Keep what is finished for the next run; if that is nothing, leave nothing."""
+        if held:
+            with contextlib.suppress(OSError, OpError):
+                self._staging.drop_attempts()
         if held and self._journal.finished.keys() <= self._kept and not self._publishing:
             # After an error the journal stays, and the next run removes the rest.
             with contextlib.suppress(OSError, OpError):

@@ -100,8 +100,9 @@ class ChunkWriter:
             int(self._totals[:, 0].sum()),
             self._output.position,
             reporter,
-            tuple((records, size) for records, size in self._totals.tolist()),
-            tuple(self._chunks),
+            path=self._output.name,
+            buckets=tuple((records, size) for records, size in self._totals.tolist()),
+            chunks=tuple(self._chunks),
         )
 
 

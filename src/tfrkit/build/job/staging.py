@@ -25,7 +25,7 @@ from tfrkit.records.access.index import sidecar_paths, zones_path
 from tfrkit.records.manifest import change_manifest, manifest_path, read_manifest
 from tfrkit.stores import files
 from tfrkit.stores.cache.folder import cache_folder
-from tfrkit.stores.output import SIDECAR_FOLDER, sync_folder, temporary_of
+from tfrkit.stores.output import SIDECAR_FOLDER, rename_durably, sync_folder, temporary_of
 
 __all__ = [
     "StagingArea",
@@ -60,6 +60,32 @@ class StagingArea:
 
     def path(self, name: str) -> str:
         return os.path.join(self.home, name)
+
+    @property
+    def attempts(self) -> str:
+        """The folder for those of attempts; empty in a store, where they write under the final names."""
+        local = files.is_local(self.folder)
+        return os.path.join(self.folder, SIDECAR_FOLDER, "tmp", self.digest) if local else ""
+
+    def take(self, done: Finished) -> None:
+        """Put the shard that an attempt has written, and its sidecars, where shards of the job are."""
+        if done.path == (path := self.path(done.name)):
+            return
+        files.make_folder(os.path.join(self.home, SIDECAR_FOLDER))
+        for source, target in zip(sidecar_paths(done.path), sidecar_paths(path), strict=True):
+            with contextlib.suppress(NotFoundError):
+                files.move(source, target)
+        rename_durably(done.path, path)
+        files.remove_tree(os.path.dirname(done.path))
+
+    def drop_attempts(self) -> None:
+        """Remove what attempts have left that were not taken; of a link under that name, the link."""
+        if self.attempts:
+            if os.path.islink(shared := os.path.dirname(self.attempts)):
+                files.remove(shared)
+            files.remove_tree(self.attempts)
+            with contextlib.suppress(OSError):  # not empty, or not there
+                os.rmdir(shared)
 
     def whole(self, done: Iterable[Finished], *, moved: bool) -> set[str]:
         """Return the names of finished shards that are still there, or were `moved`, each with its index."""

@@ -13,7 +13,6 @@ from typing import Final
 from tfrkit.errors import InvalidArgumentError
 from tfrkit.model.block import Block
 from tfrkit.model.near_names import near_names
-from tfrkit.records.describe.inspect import inspect
 from tfrkit.records.read.feature_columns import ScannedBlocks
 
 __all__ = ["WantedFeatures", "features_in"]
@@ -48,6 +47,8 @@ class WantedFeatures:
         missing = [name for name in self.options if name not in found]
         if not missing:
             return
+        from tfrkit.records.describe.inspect import inspect  # which most jobs never need
+
         schema = inspect(list(self.paths), _SAMPLE, on_corrupt="skip", crc=False)
         if schema.records:
             name = missing[0]

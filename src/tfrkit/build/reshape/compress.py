@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, Unpack
 
+from tfrkit.build.export.export_paths import record_stem
 from tfrkit.build.job.job import BuildReport, Job, ShardGroup
 from tfrkit.build.job.job_options import CompressionOptions
 from tfrkit.build.reshape.frame_input import FrameInput
 from tfrkit.build.reshape.frame_options import CompressOptions
-from tfrkit.build.reshape.frame_output import (
-    FrameOutput,
-    frame_job,
-    is_file_name,
-    name_without_suffix,
-    run_frames,
-)
+from tfrkit.build.reshape.frame_output import FrameOutput, frame_job, is_file_name, run_frames
 from tfrkit.codecs.table import SEEKABLE
 from tfrkit.options import takes
 from tfrkit.stores.files import is_folder
@@ -66,7 +62,7 @@ def plan_files(
         output = FrameOutput.file(text, options)
         return output, [ShardGroup(output.prefix, (given.whole(),), None)]
     output = FrameOutput.named(text, options, given, default=default)
-    names = [name_without_suffix(name) if name != "-" else "stdin" for name in given.names]
+    names = [record_stem(os.path.basename(name)) if name != "-" else "stdin" for name in given.names]
     return output, [
         ShardGroup(name, (recipe,), None) for name, recipe in zip(names, given.each(), strict=True)
     ]

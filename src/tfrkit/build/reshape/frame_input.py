@@ -20,7 +20,7 @@ from typing import IO, Any, Final
 
 import numpy as np
 
-from tfrkit.build.job.input_stamp import InputStamp, stamps_of
+from tfrkit.build.job.input_stamp import InputStamp, stamp_digest, stamps_of
 from tfrkit.build.job.job import BadInput, Progress, SurveyMeter
 from tfrkit.build.reshape.frame_read import FrameFile, FrameReader, compression_of, is_seekable, survey_frames
 from tfrkit.build.reshape.frame_recipe import FrameRecipe
@@ -102,12 +102,9 @@ class FrameInput:
         return {"files": len(self.paths), "bytes": self.file_bytes, "digest": digest.hexdigest()}
 
     def stamp(self) -> str:
-        """Return a digest of when the files were changed: an interrupted job does not resume with other content."""
-        digest = hashlib.blake2b(digest_size=8)
-        marks = {stamp.path: stamp.mark for stamp in self.stamps}
-        for path in self.paths:
-            digest.update(marks.get(path, b"-"))
-        return digest.hexdigest()
+        """Return a digest of when the files were changed."""
+        known = {stamp.path: stamp for stamp in self.stamps}
+        return stamp_digest(map(known.get, self.paths))
 
     def compressions(self) -> list[str]:
         """Return how the files are compressed; each kind once, sorted."""

@@ -11,7 +11,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Concatenate, ParamSpec, Self, TypeVar
 
-from tfrkit.build.export.export_paths import record_stem
 from tfrkit.build.job.job import BuildReport, Job, Recipe, ShardGroup, plan_shards, run_job
 from tfrkit.build.job.job_options import CompressionOptions, FrameOptions
 from tfrkit.build.job.job_plan import belongs_to
@@ -32,7 +31,6 @@ __all__ = [
     "file_count",
     "frame_job",
     "is_file_name",
-    "name_without_suffix",
     "one_or_many",
     "run_frames",
 ]
@@ -55,15 +53,6 @@ def _expected_names() -> str:
     first, *others = record_suffixes()
     *more, last = (suffix.removeprefix(first) for suffix in others)
     return f"NAME{first}, or NAME{first}{', '.join(more)} or {last}"
-
-
-def name_without_suffix(path: str) -> str:
-    """Return the name of a file without folder and without the suffixes of record files. Pure: no I/O.
-
-    >>> name_without_suffix("in/train-00001-of-00002.tfrecord.gz"), name_without_suffix("part-r-00000.gz")
-    ('train-00001-of-00002', 'part-r-00000')
-    """
-    return record_stem(os.path.basename(path))
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,10 +31,6 @@ __all__ = [
 ]
 
 
-def _never(_head: bytes) -> bool:
-    return False
-
-
 @dataclass(frozen=True, slots=True)
 class InputFormat:
     """One format of tables in files.
@@ -56,7 +52,7 @@ class InputFormat:
     make: Callable[..., TableFormat]
     options: tuple[str, ...] = ()
     magic: tuple[bytes, ...] = ()
-    recognizes: Callable[[bytes], bool] = _never
+    recognizes: Callable[[bytes], bool] = lambda _head: False
     compressed: bool = False
 
     def is_in(self, head: bytes) -> bool:

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Unpack
 
-from tfrkit.build.job.input_stamp import unchanged
+from tfrkit.build.job.input_stamp import stamp_digest, unchanged
 from tfrkit.build.job.job import BuildReport, Job, ShardGroup, SurveyMeter, TaskReporter, plan_shards, run_job
 from tfrkit.build.tables.arrow.arrow_stream import StreamFormat, is_stream, open_stream
 from tfrkit.build.tables.format_table import all_formats, formats_by_suffix, named_format, split_suffix
@@ -115,7 +115,9 @@ def plan_table(inputs: Any, out: PathLike, options: TableOptions) -> Job:
         options.level,
         {"format": name, **_made_by(options, columns, reader, groups, surveys)},
         None if (spec := feature_spec(columns)) is None else spec_to_data(spec),
-        transient=_stamp(files) if not isinstance(reader, StreamFormat) else {},
+        transient={}
+        if isinstance(reader, StreamFormat)
+        else {"stamp": stamp_digest(file.stamp for file in files)},
         columns=column_reports(surveys, columns),
         stamps=tuple(file.stamp for file in files if file.stamp is not None),
         files_left_out=len(left_out),
@@ -132,8 +134,11 @@ def check_options(options: TableOptions) -> ColumnChoice:
         InvalidArgumentError: there are such.
     """
     parse_partitions(options.partition)
-    likely = (each.name for each in all_formats() if set(each.options).issuperset(options.of_text()))
-    _reader(options.format or next(likely), options)
+    if given := options.of_text():
+        likely = (each.name for each in all_formats() if set(each.options).issuperset(given))
+        _reader(options.format or next(likely), options)
+    elif options.format is not None:
+        named_format(options.format)
     return choose_columns(options)
 
 
@@ -277,10 +282,3 @@ def _source(reader: TableFormat, surveys: Sequence[Survey]) -> dict[str, Any]:
         digest.update(os.fsencode(survey.file.name) + b"\0" + known + b"\n")
     size = sum(survey.file.size for survey in surveys)
     return {"files": len(surveys), "bytes": size, "fingerprint": digest.hexdigest()}
-
-
-def _stamp(files: Sequence[InputFile]) -> dict[str, Any]:
-    digest = hashlib.blake2b(digest_size=16)
-    for file in files:
-        digest.update(b"-" if file.stamp is None else file.stamp.mark)
-    return {"stamp": digest.hexdigest()}

@@ -35,13 +35,14 @@ def stats(paths: arg.ShardPathsOrStdin, options: StatsOptions) -> None:
 
     Example: tfr stats 'out/train-*.tfrecord' --key label --label-map out/labels.txt
     """
-    from tfrkit.build.images.label_map import read_label_map
     from tfrkit.records.describe.stats import stats as count_values
 
     files = shard_files(paths, stdin=True)
     keys = options.keys
     names = None
     if options.label_map is not None:
+        from tfrkit.build.images.label_map import read_label_map
+
         names = [os.fsdecode(name) for name in read_label_map(options.label_map)]
     total = files if options.count is None else ()
     advice = "`tfr schema` lists the features."

@@ -20,7 +20,7 @@ from tfrkit.build.tables.table_format import (
     shown_value,
 )
 from tfrkit.errors import InvalidArgumentError
-from tfrkit.optional import require
+from tfrkit.optional import lazy, require
 from tfrkit.records.access.fingerprint import file_fingerprint
 from tfrkit.records.access.index import tail_checksum
 from tfrkit.stores.url import is_url
@@ -40,6 +40,7 @@ __all__ = [
     "survey_schema",
 ]
 
+pyarrow: Any = lazy("pyarrow", "tfr build table")
 FEATURE_LIST: Final = "tfrkit:feature_list"  # in a field's metadata: it is the feature list of this name
 _SEPARATOR: Final = "/"
 
@@ -76,21 +77,22 @@ def _feature_list(field: Any) -> str | None:
 
 def leaf_arrays(batch: Any, paths: Sequence[tuple[str, ...]]) -> list[Any]:
     """Return the arrays of some leaves of a batch; a value inside a null struct is null."""
-    names = batch.schema.names
     flat: dict[tuple[str, ...], Any] = {}
+    for path in paths:
+        for depth in range(1, len(path) + 1):
+            part = path[:depth]
+            if part not in flat:
+                flat[part] = _child(batch if depth == 1 else flat[part[:-1]], part[-1])
+    return [flat[path] for path in paths]
 
-    def get(path: tuple[str, ...]) -> Any:
-        if path not in flat:
-            if len(path) == 1:
-                array = batch.column(names.index(path[0]))
-                flat[path] = getattr(array, "storage", array)
-            else:
-                parent = get(path[:-1])
-                child = parent.flatten()[parent.type.get_field_index(path[-1])]
-                flat[path] = getattr(child, "storage", child)
-        return flat[path]
 
-    return [get(path) for path in paths]
+def _child(parent: Any, name: str) -> Any:
+    """The array of a field of a batch or of an array of structs."""
+    if isinstance(parent, pyarrow.RecordBatch):
+        found = parent.column(parent.schema.names.index(name))
+    else:
+        found = parent.flatten()[parent.type.get_field_index(name)]
+    return getattr(found, "storage", found)
 
 
 def seen_in_type(kind: Any) -> Seen | str:
