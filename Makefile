@@ -98,13 +98,15 @@ test-ready: $(DEV)/.stamp-tfrkit
 	@$(MAKE) --no-print-directory --jobs 2 --output-sync=target build-sanitized $(DEV)/.stamp-group-test $(AZURITE)
 
 # An Azure blob server for the tests, which there is as an npm package only. Everything it needs stays in one folder.
+# A request without an answer is made again: by itself npm waits for five minutes.
 AZURITE := build/azurite/.stamp
 
 $(AZURITE): tests/support/servers/package.json
 	@tools/ensure.sh node
 	@mkdir -p $(@D)
 	cp $< $(@D)/
-	npm install --prefix $(@D) --no-package-lock --no-audit --no-fund --ignore-scripts --omit=optional --loglevel=error
+	npm install --prefix $(@D) --no-package-lock --no-audit --no-fund --ignore-scripts --omit=optional --loglevel=error \
+	    --fetch-timeout=30000 --fetch-retries=5
 	@touch $@
 
 CONFIGURE = PATH="$(CURDIR)/$(DEV)/bin:$$PATH" $(CMAKE) -S . -G Ninja -DTFRKIT_BUILD_PYTHON=OFF --log-level=WARNING

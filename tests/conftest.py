@@ -13,7 +13,10 @@ from pathlib import Path
 import hypothesis
 import pytest
 
-pytest_plugins = ["tests.support.servers.fixtures"]  # servers, started when a test asks for one
+pytest_plugins = [
+    "tests.support.forks",  # bounds what tests fork
+    "tests.support.servers.fixtures",  # servers, started when a test asks for one
+]
 
 ROOT = Path(__file__).resolve().parent.parent
 NATIVE = ("*.cc", "*.h", "CMakeLists.txt", "*.cmake")

@@ -14,6 +14,7 @@ import re
 
 import pytest
 
+from tests.support.apart import run_apart
 from tests.support.pages import (
     FENCE,
     PAGES,
@@ -22,6 +23,7 @@ from tests.support.pages import (
     WITH_RECORDINGS,
     Block,
     blocks_of,
+    imports_jax,
     page_name,
     run_block,
 )
@@ -30,7 +32,9 @@ from tfrkit.testing.reference import frames
 
 LINK = re.compile(r"\]\((?P<target>[^)\s]+)\)")
 TWO_RECORDS = frames([b"one", b"two"])
-ALONE = [page for page in WITH_CODE if page not in WITH_RECORDINGS]  # the others run with their recordings
+APART = [page for page in WITH_CODE if imports_jax(page)]
+# Pages with recordings run with these.
+ALONE = [page for page in WITH_CODE if page not in WITH_RECORDINGS and page not in APART]
 
 
 @pytest.fixture
@@ -76,6 +80,12 @@ def test_code_of_page_runs(page, tmp_path, monkeypatch, request):
             for written, meant in (request.getfixturevalue(f"{kind}_of_page") or {}).items():
                 code = code.replace(written, meant)
         run_block(dataclasses.replace(block, code=code), page_name(page), namespace)
+
+
+@pytest.mark.parametrize("page", APART, ids=page_name)
+def test_code_of_page_runs_in_a_process_of_its_own(page, tmp_path):
+    code = f"import pathlib\nfrom tests.support.pages import run_page\nrun_page(pathlib.Path({str(page)!r}))\nprint(1)"
+    assert run_apart(code, tmp_path, TFRKIT_CACHE=str(tmp_path / "cache"), JAX_PLATFORMS="cpu") == 1
 
 
 @pytest.mark.parametrize("page", PAGES, ids=page_name)

@@ -63,7 +63,7 @@ def test_type_checkers_see_what_is_imported_on_first_use():
         if isinstance(node, ast.ImportFrom)
         for alias in node.names
     }
-    submodules = {(name, "tfrkit") for name in tfrkit._SUBMODULES}
+    submodules = {(name, f"tfrkit.{path}".rpartition(".")[0]) for name, path in tfrkit._SUBMODULES.items()}
     assert seen == {(name, f"tfrkit.{module}") for name, module in tfrkit._MODULE_OF.items()} | submodules
     assert {name for name, _ in seen} | {"errors"} == set(tfrkit.__all__)
 

@@ -38,24 +38,24 @@ OWN_FOLDERS_OF_TESTS = {
 # a decision, with its reason beside it.
 STEP = 50
 PART_LINES = {
-    "src/bindings": 8_250,  # many files read in one call; digests of records; rows as dicts
-    "src/core": 14_350,  # bounds of bytes; what a record means; records in a shuffle stay in their blocks
-    "src/tfrkit": 1_650,  # names, errors, secrets, options (names with commas), extras, threads; make_manifest
-    "src/tfrkit/build": 17_700,  # options; formats, JSON arrays; rows and partitions by expressions; surveys shown
+    "src/bindings": 8_650,  # many files read in one call; permutations; records of several maps, asked for ahead
+    "src/core": 14_450,  # bounds of bytes; what a record means; shuffled records in their blocks; permutations
+    "src/tfrkit": 1_750,  # names, errors, secrets, options, extras, threads (and what no Ctrl-C ends); make_manifest
+    "src/tfrkit/build": 17_950,  # options; formats; rows and partitions by expressions; tasks as plain data, attempts
     "src/tfrkit/cli": 3_700,  # skipped damage is said; `tfr sql`: rows of any type, queries that can be interrupted
-    "src/tfrkit/codecs": 1_750,  # what foreign files are by their first bytes: one table, for all messages
-    "src/tfrkit/data": 14_550,  # remote files are opened before their turn
-    "src/tfrkit/engines": 150,
+    "src/tfrkit/codecs": 1_800,  # what foreign files are by their first bytes; output left when all input is taken
+    "src/tfrkit/data": 17_750,  # by number: ranks, positions, seeds of samples; windows; shards before their stages
+    "src/tfrkit/engines": 650,  # the door, threads, processes
     "src/tfrkit/images": 5_800,  # headers of files of all formats, and how photos are turned, which were in build
-    "src/tfrkit/integrations": 1_150,  # SQL and frames: Arrow datasets, DuckDB, polars, Hugging Face; Ctrl-C in queries
-    "src/tfrkit/model": 4_650,  # misspelt attributes are answered with the nearest one; booleans refused by name
+    "src/tfrkit/integrations": 3_250,  # SQL and frames; training: torch, JAX, grain, Keras; torchdata; what is skipped
+    "src/tfrkit/model": 4_800,  # misspelt attributes are answered with the nearest one; records that a shuffle drew
     "src/tfrkit/parsing": 4_150,
-    "src/tfrkit/records": 14_150,  # manifests in stores; random access by ranges; zones, decoded by feature; diff
-    "src/tfrkit/scanning": 1_950,  # columns of exports and read_table came from there; methods for frames
-    "src/tfrkit/stores": 6_050,  # object stores, fsspec, memory, the cache, leases; their settings are checked
-    "src/tfrkit/testing": 1_800,
+    "src/tfrkit/records": 14_250,  # manifests in stores; random access by ranges, of files that change; zones; diff
+    "src/tfrkit/scanning": 2_150,  # columns of exports, read_table; frames; zones that prove conditions of runs
+    "src/tfrkit/stores": 6_100,  # object stores, fsspec, memory, the cache; locks that no Ctrl-C leaves behind
+    "src/tfrkit/testing": 1_950,  # stages by number, in the plain engine
     "src/tfrkit/tf": 16_050,  # gfile on object stores, as TensorFlow has gs://; errors say what was given
-    "src/tfrkit/values": 2_250,
+    "src/tfrkit/values": 2_350,  # permutations
 }
 
 

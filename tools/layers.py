@@ -22,6 +22,7 @@ SOURCE = ROOT / "src" / "tfrkit"
 # A module may import its own part, and parts with a smaller number. The package itself may import everything but `tf`.
 LAYERS: dict[str, float] = {
     "_core": 1,  # the native module
+    "cached_property": 1.9,  # pure Python
     "redact": 1.9,  # pure text
     "errors": 2,
     "optional": 2.1,  # raises errors

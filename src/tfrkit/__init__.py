@@ -21,11 +21,14 @@ if TYPE_CHECKING:  # the same names as in _EXPORTS and _SUBMODULES, for type che
     from tfrkit.build.reshape.split import split
     from tfrkit.data.dataset import Dataset
     from tfrkit.data.engine.iterator import DatasetIterator
+    from tfrkit.data.engine.merge_positions import merge_positions
     from tfrkit.data.engine.node import AUTOTUNE, INFINITE_CARDINALITY, UNKNOWN_CARDINALITY
     from tfrkit.data.options import Options
+    from tfrkit.data.report.world import world
     from tfrkit.data.shuffle.epoch_seeds import set_seed
     from tfrkit.data.sources.records_dataset import TFRecordDataset
     from tfrkit.data.sources.text_lines import TextLineDataset
+    from tfrkit.integrations import grain, jax, keras, torch
     from tfrkit.integrations.datasets import to_hf
     from tfrkit.integrations.sql import sql
     from tfrkit.model.arrow.arrow_exchange import ArrowStream
@@ -174,15 +177,19 @@ __all__ = [
     "feature",
     "float_feature",
     "float_list_feature",
+    "grain",
     "image",
     "infer_spec",
     "inspect",
     "int64_feature",
     "int64_list_feature",
+    "jax",
+    "keras",
     "make_example",
     "make_manifest",
     "make_sequence_example",
     "merge",
+    "merge_positions",
     "parse_example",
     "parse_sequence_example",
     "parse_single_example",
@@ -209,7 +216,9 @@ __all__ = [
     "stats",
     "to_dict",
     "to_hf",
+    "torch",
     "verify",
+    "world",
     "write_text_index",
 ]
 
@@ -224,8 +233,10 @@ _EXPORTS = {
     "build.reshape.split": "split",
     "data.dataset": "Dataset",
     "data.engine.iterator": "DatasetIterator",
+    "data.engine.merge_positions": "merge_positions",
     "data.engine.node": "AUTOTUNE INFINITE_CARDINALITY UNKNOWN_CARDINALITY",
     "data.options": "Options",
+    "data.report.world": "world",
     "data.sources.records_dataset": "TFRecordDataset",
     "data.shuffle.epoch_seeds": "set_seed",
     "data.sources.text_lines": "TextLineDataset",
@@ -279,7 +290,14 @@ _EXPORTS = {
     "records.write.writer": "TFRecordWriter",
     "stores.object_config": "configure_store",
 }
-_SUBMODULES = ("build", "image")
+_SUBMODULES = {
+    "build": "build",
+    "grain": "integrations.grain",
+    "image": "image",
+    "jax": "integrations.jax",
+    "keras": "integrations.keras",
+    "torch": "integrations.torch",
+}
 _MODULE_OF = {name: module for module, names in _EXPORTS.items() for name in names.split()}
 
 
@@ -287,7 +305,7 @@ if not TYPE_CHECKING:  # a type checker reports names that are not there itself
 
     def __getattr__(name: str) -> object:
         if name in _SUBMODULES:
-            return importlib.import_module(f"tfrkit.{name}")
+            return importlib.import_module(f"tfrkit.{_SUBMODULES[name]}")
         module = _MODULE_OF.get(name)
         if module is None:
             from tfrkit.model.near_names import missing_name

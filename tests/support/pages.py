@@ -45,6 +45,20 @@ def run_block(block: Block, page: str, namespace: dict[str, object]) -> None:
         exec(compile("\n" * (block.line - 1) + block.code, page, "exec"), namespace)
 
 
+def imports_jax(page: Path) -> bool:
+    """Whether a page's code imports JAX, after which a process must not fork."""
+    code = "".join(block.code for block in blocks_of(page.read_text("utf-8")) if block.info == "python")
+    return re.search(r"^import (jax|grain|keras)\b", code, re.MULTILINE) is not None
+
+
+def run_page(page: Path) -> None:
+    """Run the blocks of a page that need no server."""
+    namespace: dict[str, object] = {"__name__": "__main__"}
+    for block in blocks_of(page.read_text("utf-8")):
+        if block.info == "python":
+            run_block(block, page_name(page), namespace)
+
+
 def _with(info: str) -> list[Path]:
     return [page for page in PAGES if any(block.info == info for block in blocks_of(page.read_text("utf-8")))]
 
