@@ -29,11 +29,13 @@ NAMES = (
     "parse_single", "inspect", "scan", "pipelines_parse", "pipelines_shuffle", "pipelines_single", "pipelines_range",
     "pipelines_padded", "png", "resize", "images_seed", "images_decode", "images_large", "first_batch", "build_table",
     "build_images", "cli_start", "reshard", "stats", "diff", "scan_sql", "remote_read", "remote_write", "remote_cache",
-    "remote_take", "pipelines_filter",
+    "remote_take", "pipelines_filter", "pipelines_lists", "permutation",
+    "lookup", "epochs", "epochs_remote", "training_torch", "training_grain",
 )  # fmt: skip
 PACKAGES = (
     "tfrkit", "numpy", "isal", "zlib-ng", "zstandard", "tensorflow", "tensorflow-cpu", "google-crc32c",
-    "tfrecord", "tfr-reader", "simplejpeg", "pillow", "obstore", "pyarrow", "duckdb", "polars",
+    "tfrecord", "tfr-reader", "simplejpeg", "pillow", "obstore", "pyarrow", "duckdb", "polars", "grain",
+    "array-record", "torch",
 )  # fmt: skip
 BUSY_LOAD = 0.5
 

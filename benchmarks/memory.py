@@ -41,6 +41,13 @@ def import_only(_settings: Settings) -> float:
     return peak_mb()
 
 
+def import_torch(_settings: Settings) -> float:
+    """Peak of a process that only imports torch."""
+    import torch  # noqa: F401
+
+    return peak_mb()
+
+
 def write(settings: Settings, *, path: str) -> dict[str, float]:
     """Write the file by `write_many`, 10,000 records a call; returns the record count and the peak."""
     import tfrkit as tfr

@@ -113,8 +113,7 @@ def protobuf_loop(paths: Sequence[Path], limit: int) -> int:
 def tfrecord_package(paths: Sequence[Path], limit: int) -> int:
     """The tfrecord package: `limit` dicts of arrays; it checks no CRC."""
     loader = importlib.import_module("tfrecord").tfrecord_loader
-    description = dict.fromkeys(specs.FLOATS, "float") | dict.fromkeys((*specs.IDS, "label"), "int")
-    description["id"] = "byte"
+    description = specs.a_description()
     every = itertools.chain.from_iterable(loader(str(path), None, description) for path in paths)
     return count(itertools.islice(every, limit))
 

@@ -1,7 +1,7 @@
 """Claim: A, map(parse_single_example) + batch(1,024) at 5 x TensorFlow, the same line of code in both.
 
 TensorFlow also gets parallel calls and a prefetch. It is slow and steady, so it gets a part of the records. Peak memory
-is at most half of TensorFlow's.
+is at most 0.4 of TensorFlow's.
 """
 
 from __future__ import annotations

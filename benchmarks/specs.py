@@ -19,6 +19,12 @@ def a_spec(io: Any) -> dict[str, Any]:
     return spec | {"id": io.FixedLenFeature([], "string")}
 
 
+def a_description() -> dict[str, str]:
+    """The same for the tfrecord package."""
+    description = dict.fromkeys(FLOATS, "float") | dict.fromkeys((*IDS, "label"), "int")
+    return description | {"id": "byte"}
+
+
 def some_of_a(io: Any) -> dict[str, Any]:
     """Three of the features of A."""
     return {name: feature for name, feature in a_spec(io).items() if name in SOME}
