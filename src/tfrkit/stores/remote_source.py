@@ -32,11 +32,11 @@ __all__ = [
 ]
 
 RANGE_BYTES: Final = 1 << 23  # of a request while reading in order: what object stores serve best
-# Of all ranges that are requested or held, in the process. While an answer comes it takes twice its size, so that these
-# are some 230 MB. At 50 ms a request they are 1.09 times as fast as 80 MiB (benchmarks/remote_read.py); more pays off
-# from 10 Gbit/s on.
+# Of all ranges that are requested or held, in the process. Blocks that are still in use, and what malloc keeps of
+# answers that have come, double that: 112 MiB were 265 MiB at the peak on a busy machine, once 288. At 50 ms a
+# request 96 MiB are 1.05 times as fast as 80 (benchmarks/remote_read.py); more pays off from 10 Gbit/s on.
 _ASKED_BYTES: Final = int(os.environ.get("TFRKIT_READ_AHEAD_BYTES") or 0)
-_WINDOW_BYTES = _ASKED_BYTES or 7 << 24
+_WINDOW_BYTES = _ASKED_BYTES or 6 << 24
 _NEAR_BYTES: Final = _ASKED_BYTES or 5 << 24  # for stores that are near: more cost memory, and gain nothing
 _LEAST_RANGES: Final = 2  # of each source, whatever the others hold
 

@@ -200,7 +200,7 @@ def test_a_web_server_without_ranges_is_no_place_for_random_access(
 
 
 def test_memory_stays_bounded(shard: Path, s3_server: S3Server, unique_prefix: str) -> None:
-    """600 MB through a process that may hold a window of 112 MiB."""
+    """600 MB through a process that may hold a window of 96 MiB."""
     bucket = s3_server.bucket()
     for number in range(4):
         put(s3_server, bucket, f"{unique_prefix}{number}.tfrecord", shard.read_bytes() * 4)
