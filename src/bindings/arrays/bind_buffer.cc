@@ -5,21 +5,20 @@
 #include <utility>
 
 #include "bindings/arrays/buffer.h"
-#include "bindings/arrays/pool.h"
 #include "bindings/bind.h"
 
 namespace tfrkit {
 
 namespace nb = nanobind;
 
-Buffer::Buffer(std::size_t size) : memory_(pool_take(size)), size_(size) {
-  if (memory_ == nullptr) throw std::bad_alloc();
+Buffer::Buffer(std::size_t size) : block_(pool_take(size)), size_(size) {
+  if (block_.memory == nullptr) throw std::bad_alloc();
 }
 
 Buffer::Buffer(Buffer&& other) noexcept
-    : memory_(std::exchange(other.memory_, nullptr)), size_(std::exchange(other.size_, 0)) {}
+    : block_(std::exchange(other.block_, {})), size_(std::exchange(other.size_, 0)) {}
 
-Buffer::~Buffer() { pool_give(memory_, size_); }
+Buffer::~Buffer() { pool_give(block_); }
 
 namespace {
 

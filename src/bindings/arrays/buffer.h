@@ -4,6 +4,8 @@
 #include <cstddef>
 #include <span>
 
+#include "bindings/arrays/pool.h"
+
 namespace tfrkit {
 
 // Owns its memory. Once Python has seen a filled buffer, nothing here writes to it.
@@ -17,11 +19,11 @@ class Buffer {
   Buffer& operator=(Buffer&&) = delete;
   ~Buffer();
 
-  [[nodiscard]] std::span<std::byte> bytes() const noexcept { return {memory_, size_}; }
+  [[nodiscard]] std::span<std::byte> bytes() const noexcept { return {block_.memory, size_}; }
   [[nodiscard]] std::size_t size() const noexcept { return size_; }
 
  private:
-  std::byte* memory_;
+  PoolBlock block_;
   std::size_t size_;
 };
 

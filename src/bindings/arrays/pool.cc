@@ -21,8 +21,13 @@ constexpr std::size_t kMinOctave = 12;
 constexpr std::size_t kMinPooledBytes = std::size_t{1} << kMinOctave;  // malloc does smaller ones
 constexpr std::size_t kMaxPooledBytes = std::size_t{16} << 20;
 constexpr std::size_t kMaxKeptBytes = std::size_t{128} << 20;
-constexpr std::size_t kStepsPerOctave = 4;  // at most a quarter of a block is waste
-constexpr std::size_t kOctaves = 12;        // from kMinPooledBytes to kMaxPooledBytes
+constexpr std::size_t kStepsPerOctave = 4;  // at most a quarter of a new block is waste
+// Blocks of so many larger classes serve too, so that sizes on both sides of a border between two
+// classes share theirs: batches of lists, each of another size, took half of their memory from the
+// system anew.
+constexpr std::size_t kLargerClasses = 2;
+constexpr int kTries = 100;           // to get hold of the pool, which takes some ns to use
+constexpr std::size_t kOctaves = 12;  // from kMinPooledBytes to kMaxPooledBytes
 constexpr std::size_t kClasses = kOctaves * kStepsPerOctave + 1;
 
 static_assert(kMinPooledBytes << kOctaves == kMaxPooledBytes && kStepsPerOctave == 1 << 2);
@@ -90,82 +95,90 @@ std::byte* allocate(std::size_t size) noexcept {
   return static_cast<std::byte*>(memory);
 }
 
-void release(std::byte* memory, [[maybe_unused]] std::size_t size) noexcept {
+void release(PoolBlock block) noexcept {
 #ifdef __linux__
-  if (size >= kMappedBytes) {
-    munmap(memory, whole_pages(size));
+  if (block.bytes >= kMappedBytes) {
+    munmap(block.memory, whole_pages(block.bytes));
     return;
   }
 #endif
-  std::free(memory);
+  std::free(block.memory);
 }
 
-// A free block holds the address of the next one in its first bytes.
-std::byte* next_of(const std::byte* block) noexcept {
-  std::byte* next = nullptr;
-  std::memcpy(static_cast<void*>(&next), block, sizeof(next));
-  return next;
-}
-
-// Free blocks of one class.
-struct FreeBlocks {
-  std::byte* head = nullptr;
-  std::size_t size = 0;   // of each
-  std::size_t bytes = 0;  // of all
-};
+// Free blocks: the first, which holds the next in its first bytes.
+using FreeBlocks = PoolBlock;
 
 // Takes a block away. Precondition: there is one.
-std::byte* pop(FreeBlocks& blocks) noexcept {
-  blocks.bytes -= blocks.size;
-  return std::exchange(blocks.head, next_of(blocks.head));
+PoolBlock pop(FreeBlocks& blocks) noexcept {
+  const PoolBlock first = blocks;
+  std::memcpy(&blocks, first.memory, sizeof(blocks));
+  return first;
 }
 
-void put(FreeBlocks& blocks, std::byte* block) noexcept {
-  const std::byte* const next = std::exchange(blocks.head, block);
-  std::memcpy(block, static_cast<const void*>(&next), sizeof(next));
-  blocks.bytes += blocks.size;
+void put(FreeBlocks& blocks, PoolBlock block) noexcept {
+  std::memcpy(block.memory, &blocks, sizeof(blocks));
+  blocks = block;
 }
 
 // Free blocks by class.
 class Pool {
  public:
-  // Returns a block of a class, or nullptr if there is none or another thread uses the pool.
-  std::byte* take(const SizeClass& size_class) noexcept {
-    if (busy_.test_and_set(std::memory_order_acquire)) return nullptr;
-    FreeBlocks& blocks = classes_[size_class.index];
-    std::byte* const block = blocks.head == nullptr ? nullptr : pop(blocks);
-    if (block != nullptr) kept_bytes_ -= size_class.bytes;
+  // Returns a block of a class or one a little larger, or nullptr if there is none or another
+  // thread uses the pool.
+  PoolBlock take(const SizeClass& size_class) noexcept {
+    if (!hold()) return {};
+    PoolBlock block;
+    asked_[size_class.index] = ++calls_;
+    const std::size_t last = std::min(size_class.index + kLargerClasses, kClasses - 1);
+    for (std::size_t index = size_class.index; index <= last; ++index) {
+      if (free_[index].memory == nullptr) continue;
+      block = pop(free_[index]);
+      asked_[index] = calls_;
+      break;
+    }
+    kept_bytes_ -= block.bytes;
     busy_.clear(std::memory_order_release);
     return block;
   }
 
-  // Keeps `block`; returns false if the pool is full or another thread uses it. If another class
-  // has more of a full pool, some blocks of that go and are returned: what is no longer asked for
-  // must not keep out what is.
-  bool give(std::byte* block, const SizeClass& size_class, FreeBlocks& gone) noexcept {
-    if (busy_.test_and_set(std::memory_order_acquire)) return false;
-    FreeBlocks& blocks = classes_[size_class.index];
-    blocks.size = size_class.bytes;
-    FreeBlocks& most = *std::ranges::max_element(classes_, {}, &FreeBlocks::bytes);
-    gone.size = most.size;
-    while (size_class.bytes > kMaxKeptBytes - kept_bytes_ && &most != &blocks &&
-           most.head != nullptr) {
-      put(gone, pop(most));
-      kept_bytes_ -= most.size;
+  // Keeps `block`; returns false if the pool is full or another thread uses it. Of a full pool the
+  // blocks go, and are returned, whose class was not asked for for longest: what is no longer
+  // needed must not keep out what is.
+  bool give(PoolBlock block, FreeBlocks& gone) noexcept {
+    if (!hold()) return false;
+    const std::size_t own = class_of(block.bytes).index;
+    while (block.bytes > kMaxKeptBytes - kept_bytes_) {
+      std::size_t oldest = own;
+      for (std::size_t index = 0; index < kClasses; ++index) {
+        if (free_[index].memory != nullptr && asked_[index] < asked_[oldest]) oldest = index;
+      }
+      if (oldest == own) break;
+      const PoolBlock old = pop(free_[oldest]);
+      kept_bytes_ -= old.bytes;
+      put(gone, old);
     }
-    const bool fits = size_class.bytes <= kMaxKeptBytes - kept_bytes_;
+    const bool fits = block.bytes <= kMaxKeptBytes - kept_bytes_;
     if (fits) {
-      put(blocks, block);
-      kept_bytes_ += size_class.bytes;
+      put(free_[own], block);
+      kept_bytes_ += block.bytes;
     }
     busy_.clear(std::memory_order_release);
     return fits;
   }
 
  private:
+  bool hold() noexcept {
+    for (int i = 0; i < kTries; ++i) {
+      if (!busy_.test_and_set(std::memory_order_acquire)) return true;
+    }
+    return false;
+  }
+
   // Tried, never waited for. If a fork copies it while set, the child uses malloc for ever after.
   std::atomic_flag busy_;
-  std::array<FreeBlocks, kClasses> classes_{};
+  std::array<FreeBlocks, kClasses> free_{};
+  std::array<std::uint64_t, kClasses> asked_{};  // when each was asked for last, in calls
+  std::uint64_t calls_ = 0;
   std::size_t kept_bytes_ = 0;
 };
 
@@ -173,23 +186,18 @@ constinit Pool pool;
 
 }  // namespace
 
-std::byte* pool_take(std::size_t size) noexcept {
-  if (!is_pooled(size)) return allocate(size);
+PoolBlock pool_take(std::size_t size) noexcept {
+  if (!is_pooled(size)) return {allocate(size), size};
   const SizeClass size_class = class_of(size);
-  std::byte* const block = pool.take(size_class);
-  return block != nullptr ? block : allocate(size_class.bytes);
+  const PoolBlock block = pool.take(size_class);
+  return block.memory != nullptr ? block : PoolBlock{allocate(size_class.bytes), size_class.bytes};
 }
 
-void pool_give(std::byte* memory, std::size_t size) noexcept {
-  if (memory == nullptr) return;
-  if (!is_pooled(size)) {
-    release(memory, size);
-    return;
-  }
-  const SizeClass size_class = class_of(size);
+void pool_give(PoolBlock block) noexcept {
+  if (block.memory == nullptr) return;
   FreeBlocks gone;
-  if (!pool.give(memory, size_class, gone)) release(memory, size_class.bytes);
-  while (gone.head != nullptr) release(pop(gone), gone.size);
+  if (!is_pooled(block.bytes) || !pool.give(block, gone)) release(block);
+  while (gone.memory != nullptr) release(pop(gone));
 }
 
 }  // namespace tfrkit

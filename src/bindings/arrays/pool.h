@@ -10,11 +10,17 @@ namespace tfrkit {
 
 inline constexpr std::size_t kBufferAlignment = 64;
 
-// Returns at least `size` bytes, aligned to kBufferAlignment and not zeroed, or nullptr if there is
-// no memory. Thread-safe; never waits, so that a fork in the middle cannot leave it locked.
-[[nodiscard]] std::byte* pool_take(std::size_t size) noexcept;
+// Memory and its size, which may be more than was asked for.
+struct PoolBlock {
+  std::byte* memory = nullptr;
+  std::size_t bytes = 0;
+};
 
-// Gives back what pool_take(size) returned. Thread-safe, never waits.
-void pool_give(std::byte* memory, std::size_t size) noexcept;
+// Returns at least `size` bytes, aligned to kBufferAlignment and not zeroed, or nullptr if there is
+// no memory. Thread-safe; waits for no thread, so that a fork in the middle cannot leave it locked.
+[[nodiscard]] PoolBlock pool_take(std::size_t size) noexcept;
+
+// Gives back what pool_take returned. Thread-safe, waits for no thread.
+void pool_give(PoolBlock block) noexcept;
 
 }  // namespace tfrkit

@@ -30,9 +30,9 @@ constexpr std::int64_t kFrameBytes = 16;  // round a record: header and footer
 
 // Memory for copies of records, which serves again.
 RecordCells::OwnMemory pooled(std::size_t size_bytes) {
-  std::byte* const memory = pool_take(size_bytes);
-  if (memory == nullptr) throw std::bad_alloc();
-  return {memory, [size_bytes](std::byte* bytes) { pool_give(bytes, size_bytes); }};
+  const PoolBlock block = pool_take(size_bytes);
+  if (block.memory == nullptr) throw std::bad_alloc();
+  return {block.memory, [block](std::byte*) { pool_give(block); }};
 }
 
 // Python threads may share it: one at a time works on it.

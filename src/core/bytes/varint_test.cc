@@ -75,6 +75,37 @@ TEST(mixed_runs_decode_in_every_variant) {
   }
 }
 
+TEST(runs_of_mostly_short_varints_decode_in_every_variant) {
+  std::mt19937_64 generator(14);
+  for (int round = 0; round < 4000; ++round) {
+    ByteVector run;
+    const std::size_t count = generator() % 600;
+    const unsigned most_bits = 1 + static_cast<unsigned>(generator() % 30);
+    const std::size_t long_ones = generator() % 4;  // of 100
+    for (std::size_t i = 0; i < count; ++i) {
+      const unsigned bits = generator() % 100 < long_ones ? 64 : most_bits;
+      append_varint(run, generator() >> (64 - bits));
+    }
+    check_run(run);
+  }
+}
+
+// Groups of one to four bytes each, in every order, at every distance from the end of the run.
+TEST(every_four_sizes_decode_wherever_they_stand) {
+  for (unsigned sizes = 0; sizes < 256; ++sizes) {
+    for (std::size_t before = 0; before < 70; before += 3) {
+      ByteVector run;
+      for (std::size_t i = 0; i < before; ++i) append_varint(run, i + 1);
+      for (unsigned lane = 0; lane < 4; ++lane) {
+        const unsigned size = ((sizes >> (2 * lane)) & 3) + 1;
+        append_varint(run, (std::uint64_t{1} << (7 * size - 1)) + lane);
+      }
+      for (std::size_t i = 0; i < 90 - before; ++i) append_varint(run, 3 * i + 1);
+      check_run(run);
+    }
+  }
+}
+
 TEST(any_bytes_are_judged_as_by_the_plain_reader) {
   std::mt19937_64 generator(12);
   for (int round = 0; round < 20'000; ++round) {
