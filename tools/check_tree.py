@@ -50,8 +50,8 @@ PART_LINES = {
     "src/tfrkit/integrations": 3_250,  # SQL and frames; training: torch, JAX, grain, Keras; torchdata; what is skipped
     "src/tfrkit/model": 4_800,  # misspelt attributes are answered with the nearest one; records that a shuffle drew
     "src/tfrkit/parsing": 4_150,
-    "src/tfrkit/records": 14_250,  # manifests in stores; random access by ranges, of files that change; zones; diff
-    "src/tfrkit/scanning": 2_150,  # columns of exports, read_table; frames; zones that prove conditions of runs
+    "src/tfrkit/records": 14_650,  # manifests in stores; random access by ranges; zones; diff; shards of cluster tasks
+    "src/tfrkit/scanning": 2_450,  # columns of exports, read_table; frames; zones; parts of a scan for clusters
     "src/tfrkit/stores": 6_100,  # object stores, fsspec, memory, the cache; locks that no Ctrl-C leaves behind
     "src/tfrkit/testing": 1_950,  # stages by number, in the plain engine
     "src/tfrkit/tf": 16_050,  # gfile on object stores, as TensorFlow has gs://; errors say what was given

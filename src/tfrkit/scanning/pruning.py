@@ -23,10 +23,10 @@ from tfrkit.scanning.zone_conditions import ALL, NOTHING, Share
 from tfrkit.stores.files import is_local, open_source
 from tfrkit.threads import spawn_all
 
-__all__ = ["MatchingBlock", "PrunedBlocks", "ShareOf"]
+__all__ = ["MatchingBlock", "PrunedBlocks", "ShareOf", "ZonedPart"]
 
 ShareOf: TypeAlias = Callable[[Zones], Share]
-_Part: TypeAlias = tuple[
+ZonedPart: TypeAlias = tuple[
     int, int, int, bool
 ]  # first record, the one after the last, offset, whether all match
 _REMOTE_AT_ONCE: Final = 32  # files whose zones are fetched
@@ -57,11 +57,11 @@ class PrunedBlocks:
     def __init__(
         self,
         files: Sequence[str | IO[bytes]],
-        share: ShareOf,
+        share: ShareOf | None,
         looked_at: Collection[str],
         reading: Mapping[str, Any],
     ) -> None:
-        """Read files with options of `read_blocks`; `share` looks at some features only."""
+        """Read files with options of `read_blocks`; `share` looks at some features only, None: nothing is left out."""
         self._files, self._share, self._reading = files, share, reading
         self._looked_at = looked_at
         self._reader: BlockReader | None = None
@@ -96,11 +96,11 @@ class PrunedBlocks:
                 yield from self._read_range(str(file), parts)
         yield from self._read_whole(whole)
 
-    def _read_whole(self, files: list[str | IO[bytes]]) -> Iterator[Block]:
+    def _read_whole(self, files: Sequence[str | IO[bytes]]) -> Iterator[Block]:
         if files:
-            yield from self._follow(read_blocks(files, **self._reading))
+            yield from self._follow(read_blocks(list(files), **self._reading))
 
-    def _read_range(self, path: str, parts: list[_Part]) -> Iterator[Block]:
+    def _read_range(self, path: str, parts: list[ZonedPart]) -> Iterator[Block]:
         options = dict(self._reading)
         size, _ = options.pop("block_bytes"), options.pop("threads")
         (first, _, offset, _), (_, last, _, _) = parts[0], parts[-1]
@@ -122,9 +122,9 @@ class PrunedBlocks:
         self._before += reader.skipped
         self._reader = None
 
-    def _ranges(self, file: str | IO[bytes]) -> list[list[_Part]] | None:
+    def _ranges(self, file: str | IO[bytes]) -> list[list[ZonedPart]] | None:
         """Return ranges of records that must be read, in parts that match or may match; None: the whole file."""
-        if not isinstance(file, str):
+        if self._share is None or not isinstance(file, str):
             return None
         try:
             source = open_source(file, cache=self._reading["cache"])
@@ -143,7 +143,7 @@ class PrunedBlocks:
             return None
         self.runs_left_out += int(np.count_nonzero(shares == NOTHING))
         edges = np.flatnonzero(np.diff(shares, prepend=-1, append=-1))
-        ranges: list[list[_Part]] = []
+        ranges: list[list[ZonedPart]] = []
         for begin, end in itertools.pairwise(edges.tolist()):
             if shares[begin] == NOTHING:
                 continue

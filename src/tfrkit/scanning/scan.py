@@ -119,6 +119,21 @@ class Scan(FrameMethods):
         self._known: Settled | None = None
         self._kept: list[Block] | None = None  # of what can be read only once, or is remote and small
 
+    def __getstate__(self) -> tuple[_Request, Settled | None]:
+        """What another process needs of it: what columns there are, if that is known, and no records."""
+        return self._request, self._known
+
+    def __setstate__(self, state: tuple[_Request, Settled | None]) -> None:
+        self.__init__(state[0])  # type: ignore[misc]
+        self._known = state[1]
+
+    def settled(self, *, threads: int | None = None) -> Scan:
+        """Return a scan whose columns are known, to be read elsewhere with some number of threads."""
+        reading = {**self._request.reading, "threads": threads}
+        other = Scan(replace(self._request, reading=reading))
+        other._known = self._settled()
+        return other
+
     def __repr__(self) -> str:
         asked = self._request
         parts = [f"{len(asked.files)} file{'s' * (len(asked.files) != 1)}"]
@@ -141,6 +156,21 @@ class Scan(FrameMethods):
         return Batches(self.columns, "scan", with_source=self._request.with_source).schema
 
     @property
+    def files(self) -> Sequence[str | IO[bytes]]:
+        """What is read, in order."""
+        return self._request.files
+
+    @property
+    def reading(self) -> Mapping[str, Any]:
+        """The options of `read_blocks` with which it is read."""
+        return self._request.reading
+
+    @property
+    def raises(self) -> bool:
+        """Whether damage is an error, and nothing is passed over and counted."""
+        return self._request.reading["on_corrupt"] in (None, "raise")
+
+    @property
     def row_limit(self) -> int | None:
         """At most so many rows, if there is a limit."""
         return self._request.limit
@@ -153,7 +183,7 @@ class Scan(FrameMethods):
     def count(self) -> int:
         """Count the rows: from indexes and manifests where all are wanted, without reading a record."""
         asked = self._request
-        if asked.where is not None or not self._raises:
+        if asked.where is not None or not self.raises:
             return sum(batch.num_rows for batch in self.read([]))
         if asked.streams:
             return sum(map(len, self._blocks()))
@@ -213,7 +243,7 @@ class Scan(FrameMethods):
         rows: RowFilter | None = None,
         *,
         limit: int | None = None,
-        blocks: Generator[Block] | None = None,
+        blocks: Generator[Block] | PrunedBlocks | None = None,
     ) -> ScanBatches:
         """Return batches for an engine that says what it needs.
 
@@ -221,7 +251,7 @@ class Scan(FrameMethods):
             names: of the columns, in order; None means all.
             rows: a further choice of rows, as `row_filter` makes it.
             limit: a further limit of rows.
-            blocks: the records, if they are not all of the files: a generator, which is closed.
+            blocks: the records, if they are not all of the files; they are closed.
         """
         known, asked = self._settled(), self._request
         columns = known.columns
@@ -230,13 +260,17 @@ class Scan(FrameMethods):
             columns = tuple(by_name[name] for name in names if name in by_name)
             asked = replace(asked, with_source=asked.with_source and len(columns) < len(names))
         limits = [each for each in (limit, asked.limit) if each is not None]
-        wanted = _both(_where_filter(asked.where, known), rows)
+        wanted = self.chosen_rows(rows)
         return ScanBatches(
             replace(asked, limit=min(limits, default=None)),
             self._blocks(wanted) if blocks is None else blocks,
             columns,
             wanted,
         )
+
+    def chosen_rows(self, rows: RowFilter | None = None) -> RowFilter | None:
+        """Return which rows are taken, by the scan's own condition and then by a further choice; None: all."""
+        return _both(_where_filter(self._request.where, self._settled()), rows)
 
     def row_filter(
         self,
@@ -263,7 +297,7 @@ class Scan(FrameMethods):
         asked = self._request
         if self._kept is not None:
             return self._kept
-        if not asked.streams and rows is not None and self._raises:
+        if not asked.streams and rows is not None and self.raises:
             return PrunedBlocks(asked.files, rows.shares, rows.features, asked.reading)
         if not asked.streams:
             return read_blocks(list(asked.files), **asked.reading)
@@ -282,7 +316,7 @@ class Scan(FrameMethods):
             and (known := outline_schema(asked.files, columns)) is not None
         ):
             return known
-        if sample is None and not self.is_local and self._raises:
+        if sample is None and not self.is_local and self.raises:
             return self._survey_once(columns)
         options = {name: value for name, value in asked.reading.items() if name != "block_bytes"}
         return inspect(list(asked.files), sample, columns=columns, **options)
@@ -307,11 +341,6 @@ class Scan(FrameMethods):
         if held <= _KEPT_BYTES:
             self._kept = kept
         return found
-
-    @property
-    def _raises(self) -> bool:
-        """Whether damage is an error, and nothing is passed over and counted."""
-        return self._request.reading["on_corrupt"] in (None, "raise")
 
     def _offset(self, path: str | None, record: int) -> int | None:
         """Find where a record begins that a survey has only numbered: an error needs it, and nothing else."""
