@@ -1,0 +1,167 @@
+"""ShardSink: what tasks have written is published once, whatever they did before that."""
+
+from __future__ import annotations
+
+import json
+import pickle
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import tfrkit as tfr
+from tfrkit.errors import AlreadyExistsError, DataLossError, InvalidArgumentError
+from tfrkit.records.write.shard_sink import ShardSink, WrittenShard, begin_sink
+
+
+def table(first: int, rows: int) -> pa.Table:
+    return pa.table(
+        {"n": np.arange(first, first + rows), "name": [f"row {n}" for n in range(first, first + rows)]}
+    )
+
+
+def write(sink: ShardSink, task: int, rows: int = 10, within: str = "") -> list[WrittenShard]:
+    """As a worker does it, with what was sent to it."""
+    there = pickle.loads(pickle.dumps(sink))
+    return pickle.loads(pickle.dumps(there.write([table(100 * task, rows)], task, within)))
+
+
+def shown(folder: Path) -> list[str]:
+    return sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file())
+
+
+def test_shards_appear_together_with_index_and_manifest(tmp_path):
+    sink = begin_sink(tmp_path / "out" / "train", zones=True)
+    written = [*write(sink, 1), *write(sink, 0, 5)]
+    assert tfr.scan(written[0].path).count() == 10
+    assert not list((tmp_path / "out").glob("*.tfrecord"))
+    report = sink.publish(written)
+    assert (report.records, len(report.paths)) == (15, 2)
+    names = ["train-00000-of-00002.tfrecord", "train-00001-of-00002.tfrecord"]
+    assert shown(tmp_path / "out") == sorted(
+        [
+            *names,
+            "manifest.json",
+            ".tfrkit/manifest.lock",
+            *(f".tfrkit/{n}{e}" for n in names for e in (".idx", ".zones")),
+        ]
+    )
+    found = tfr.scan(report.paths).to_table()
+    assert found["n"].to_pylist() == [*range(5), *range(100, 110)]
+    manifest = json.loads((tmp_path / "out" / "manifest.json").read_text())
+    assert [entry["records"] for entry in manifest["shards"]] == [5, 10]
+    assert manifest["made_by"] == {"train": {"writer": "ShardSink", "shards": 2, "compression": ""}}
+    assert tfr.verify(tmp_path / "out").ok
+
+
+def test_second_attempts_change_nothing_and_leave_nothing(tmp_path):
+    sink = begin_sink(tmp_path / "a")
+    late = write(sink, 0)
+    first = write(sink, 0)
+    assert sink.publish([*first, *late]).records == 10
+    write(sink, 0)  # a zombie
+    assert [path.name for path in tmp_path.glob("*.tfrecord")] == ["a-00000-of-00001.tfrecord"]
+    sink.abort()
+    assert not (tmp_path / ".tfrkit" / "tmp").exists()
+
+
+def test_a_task_that_fails_leaves_nothing(tmp_path):
+    sink = begin_sink(tmp_path / "a")
+
+    def tables():
+        yield table(0, 10)
+        raise RuntimeError("lost")
+
+    with pytest.raises(RuntimeError, match="lost"):
+        sink.write(tables(), 0)
+    assert shown(tmp_path) == []
+
+
+@pytest.mark.parametrize(
+    ("options", "counts"), [({"shard_records": 4}, [4, 4, 2, 4, 1]), ({"shard_bytes": 1}, [10, 5])]
+)
+def test_tasks_may_write_several_shards(options, counts, tmp_path):
+    sink = begin_sink(tmp_path / "a", compression="GZIP", **options)
+    report = sink.publish([*write(sink, 0), *write(sink, 1, 5)])
+    assert [sum(1 for _ in tfr.read_records(path)) for path in report.paths] == counts
+    assert report.paths[0].endswith(f"a-00000-of-{len(counts):05d}.tfrecord.gz")
+    assert tfr.scan(report.paths).to_table()["n"].to_pylist() == [*range(10), *range(100, 105)]
+
+
+def test_no_rows_are_one_empty_shard(tmp_path):
+    sink = begin_sink(tmp_path / "a")
+    assert sink.write([table(0, 0)], 0) == []
+    report = sink.publish([])
+    assert (report.records, [Path(path).name for path in report.paths]) == (0, ["a-00000-of-00001.tfrecord"])
+
+
+def test_folders_below_have_a_manifest_each(tmp_path):
+    sink = begin_sink(tmp_path / "a")
+    report = sink.publish(
+        [*write(sink, 0, within="day=1"), *write(sink, 1, within="day=2"), *write(sink, 2, within="day=1")]
+    )
+    assert [Path(path).relative_to(tmp_path).as_posix() for path in report.paths] == [
+        "day=1/a-00000-of-00002.tfrecord",
+        "day=1/a-00001-of-00002.tfrecord",
+        "day=2/a-00000-of-00001.tfrecord",
+    ]
+    assert tfr.verify(tmp_path / "day=1").ok
+    assert tfr.verify(tmp_path / "day=2").ok
+
+
+def test_what_is_there_is_replaced_only_when_asked_for_and_only_at_the_end(tmp_path):
+    sink = begin_sink(tmp_path / "a")
+    sink.publish([*write(sink, 0), *write(sink, 1)])
+    with pytest.raises(AlreadyExistsError, match=r"there are 2 shards of .*overwrite=True"):
+        begin_sink(tmp_path / "a")
+    again = begin_sink(tmp_path / "a", overwrite=True)
+    written = write(again, 3, 7)
+    assert tfr.scan(tmp_path / "a-*").count() == 20
+    again.publish(written)
+    assert tfr.scan(tmp_path / "a-*").to_table()["n"].to_pylist() == [*range(300, 307)]
+    assert tfr.verify(tmp_path).ok
+
+
+def test_a_shard_that_is_not_there_is_an_error_and_the_old_ones_stay(tmp_path):
+    sink = begin_sink(tmp_path / "a")
+    sink.publish(write(sink, 0))
+    again = begin_sink(tmp_path / "a", overwrite=True)
+    written = write(again, 1)
+    Path(written[0].path).unlink()
+    with pytest.raises(
+        DataLossError, match=r"that task 1 has written but got none\. All workers must see the same"
+    ):
+        again.publish(written)
+    assert tfr.scan(tmp_path / "a-*").count() == 10
+
+
+def test_sequence_examples_and_plain_records(tmp_path):
+    sink = begin_sink(tmp_path / "s", record_type="SequenceExample")
+    rows = pa.table({"id": [1, 2], "x": [[[1.0], [2.0, 3.0]], []]})
+    report = sink.publish(sink.write([rows], 0))
+    assert tfr.read_table(report.paths).to_pydict() == {"id": [1, 2], "x": [[[1.0], [2.0, 3.0]], []]}
+    found = tfr.inspect(report.paths)
+    assert found.sequence_examples == 2
+    assert set(found.feature_lists) == {"x"}
+
+    named = begin_sink(tmp_path / "t", record_type="SequenceExample", feature_lists=["x"])
+    report = named.publish(named.write([pa.table({"id": [1], "x": [[1, 2]]})], 0))
+    assert set(tfr.inspect(report.paths).feature_lists) == {"x"}
+
+    plain = begin_sink(tmp_path / "b", record_type="bytes")
+    report = plain.publish(plain.write([pa.table({"value": [b"abc", b""]})], 0))
+    assert list(tfr.read_records(report.paths)) == [b"abc", b""]
+    with pytest.raises(
+        InvalidArgumentError, match="Expected one column of records without nulls but got n, name"
+    ):
+        plain.write([table(0, 1)], 1)
+
+
+def test_bad_options_are_named(tmp_path):
+    with pytest.raises(InvalidArgumentError, match="Expected shard_records to be at least 1 but got 0"):
+        begin_sink(tmp_path / "a", shard_records=0)
+    with pytest.raises(InvalidArgumentError, match="as record type but got 'example'"):
+        begin_sink(tmp_path / "a", record_type="example")  # type: ignore[arg-type]
+    with pytest.raises(InvalidArgumentError, match="Expected a folder and the beginning of names"):
+        begin_sink(f"{tmp_path}/")
