@@ -21,6 +21,7 @@ def test_tfrkit_is_safe_and_convenient():
         "checks_left_out": True,
         "exact_options": False,
         "cache": None,
+        "makes_left_out": False,
     }
 
 
@@ -36,6 +37,7 @@ def test_tensorflow_differs_in_these_fields_only():
         "wire",
         "checks_left_out",
         "exact_options",
+        "makes_left_out",
     }
 
 

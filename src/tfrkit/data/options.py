@@ -194,6 +194,7 @@ class OptionsNode(UnaryNode):
 
     verb = ""  # how a pipeline runs is no part of what it is
     selects = True
+    is_transparent = True
     unindexable = ""
 
     def used(self, count: int) -> int | None:

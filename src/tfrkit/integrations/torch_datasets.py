@@ -23,7 +23,7 @@ from tfrkit.data.engine.state import StateKeeper
 from tfrkit.data.left_out import nothing_left
 from tfrkit.data.shuffle.epoch_seeds import find_seeds, restore_seeds, save_seeds
 from tfrkit.data.shuffle.pass_seeds import move_seeds
-from tfrkit.data.stages.take import ShardNode
+from tfrkit.data.stages.shard import ShardNode
 from tfrkit.errors import InvalidArgumentError
 from tfrkit.integrations.passes import Pass, PassIterator
 from tfrkit.integrations.torch_tensors import RaggedAs, TensorMaker, plain

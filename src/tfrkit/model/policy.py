@@ -17,6 +17,7 @@ OnCorrupt = Literal["raise", "skip", "stop"]
 _ON_CORRUPT: Final = ("raise", "skip", "stop")
 _BOOLS: Final = (
     "crc", "globs", "tensorflow_containers", "missing_file_repeats", "checks_left_out", "exact_options", "cache",
+    "makes_left_out",
 )  # fmt: skip
 
 
@@ -40,6 +41,8 @@ class ReadPolicy:
             as the format says, "tensorflow" ignores, loses and refuses what TensorFlow does.
         checks_left_out: `skip` and `shard` right after a file's records check the data of those that they leave out,
             as of all others.
+        makes_left_out: stages before a `shard` make the elements that it leaves out, too: their errors come, and an
+            element that fails does not count. Otherwise each shard has its own made only.
         exact_options: writers give TensorFlow's bytes: one plain stream, no suffix is looked at, only bytes and str.
         cache: what is read of remote files is kept in the cache folder; None: as `configure_store` says.
     """
@@ -56,6 +59,7 @@ class ReadPolicy:
     checks_left_out: bool = True
     exact_options: bool = False
     cache: bool | None = field(default=None, metadata={"unsigned": True})  # states do not depend on it
+    makes_left_out: bool = field(default=False, metadata={"unsigned": True})
 
     def __post_init__(self) -> None:
         """Check what a user may have given.
@@ -89,4 +93,5 @@ TENSORFLOW: Final = ReadPolicy(
     wire="tensorflow",
     checks_left_out=False,
     exact_options=True,
+    makes_left_out=True,
 )

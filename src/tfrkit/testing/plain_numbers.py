@@ -5,6 +5,7 @@ They read all of their input first. An element that fails has a number too: the 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from typing import Any
 
@@ -16,7 +17,8 @@ from tfrkit.data.shuffle.global_shuffle import GlobalShuffleNode
 from tfrkit.data.shuffle.pass_seeds import with_seeds_of_pass
 from tfrkit.data.stages.epoch import EpochNode
 from tfrkit.data.stages.seeded import SeededNode, sample_seeds
-from tfrkit.data.stages.take import ShardNode, SliceNode
+from tfrkit.data.stages.shard import EarlyShardNode, ShardNode, stages_to_pass
+from tfrkit.data.stages.take import SliceNode
 from tfrkit.errors import FailedPreconditionError
 from tfrkit.testing.plain_stage import Item, Stage, begin, runs
 from tfrkit.testing.plain_stages import PlainShard
@@ -79,7 +81,21 @@ class PlainRank(Stage):
     """Every n-th element, by number or in turn; perhaps of a number of them that ranks can divide."""
 
     def __init__(self, node: ShardNode) -> None:
-        self.stage: Stage = PlainNumbered(self.chosen(node)) if node.by_number else PlainShard(node)
+        self.stage: Stage
+        if node.by_number:
+            self.stage = PlainNumbered(self.chosen(node))
+        elif node.alone and (stages := stages_to_pass(node)):
+            self.stage = begin(self.moved(node, stages))
+        else:
+            self.stage = PlainShard(node)
+
+    def moved(self, node: ShardNode, stages: list[Any]) -> Any:
+        """What the stages before the shard make of its elements, or of those of whole batches."""
+        block = math.prod(each.takes for each in stages if each.takes)
+        made: Any = EarlyShardNode(stages[-1].inputs[0], node.shards, node.index, block=block)
+        for each in reversed(stages):
+            made = each.with_inputs((made,))
+        return made
 
     def __next__(self) -> Item:
         return next(self.stage)
@@ -95,6 +111,28 @@ class PlainRank(Stage):
             if node.mask and isinstance(found, Item):
                 found = found.of({**found.value, node.mask: np.bool_(number < len(inputs))})
             yield found
+
+
+@runs(EarlyShardNode)
+class PlainBlocks(Stage):
+    """Every n-th block of elements. An error ends a block; after one between two of them those between count again."""
+
+    def __init__(self, node: EarlyShardNode) -> None:
+        self.input = begin(node.input)
+        self.node = node
+        self.place = 0  # of the next block, modulo the number of shards
+        self.part = 0  # elements of the block that came
+
+    def __next__(self) -> Item:
+        block, part, self.part = self.node.block, self.part, 0
+        if not part:
+            for _ in range((self.node.index - self.place) % self.node.shards * block):
+                next(self.input)
+            self.place = self.node.index
+        item = next(self.input)
+        self.part = (part + 1) % block
+        self.place += self.part == 0
+        return item
 
 
 @runs(EpochNode)

@@ -18,7 +18,8 @@ from tfrkit.data.stages.ignore_errors import IgnoreErrorsNode
 from tfrkit.data.stages.map import MapNode
 from tfrkit.data.stages.prefetch import PrefetchNode
 from tfrkit.data.stages.repeat import RepeatNode
-from tfrkit.data.stages.take import ShardNode, SkipNode, TakeNode
+from tfrkit.data.stages.shard import ShardNode
+from tfrkit.data.stages.take import SkipNode, TakeNode
 from tfrkit.data.stages.zip import ZipNode
 from tfrkit.errors import CancelledError, FailedPreconditionError
 from tfrkit.testing.plain_stage import Item, Stage, begin, call, converted, runs

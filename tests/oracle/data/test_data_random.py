@@ -7,11 +7,20 @@ one: `pytest "tests/oracle/data/test_data_random.py::test_random_pipelines[3]"`,
 from __future__ import annotations
 
 import os
+from contextlib import nullcontext
 
 import pytest
 
 from tests.data.support.random_pipelines import build, make_chain, write_files
-from tests.oracle.support.data_scenarios import difference, facts, ours, ours_by_its_names, theirs, unfused
+from tests.oracle.support.data_scenarios import (
+    difference,
+    facts,
+    ours,
+    ours_by_its_names,
+    shards_make_all,
+    theirs,
+    unfused,
+)
 from tests.oracle.support.oracle import Failure
 from tests.support.rules import tf_rule
 
@@ -41,7 +50,10 @@ def explain(seed, folder):
     # Without TensorFlow's fusing (see the rules "5 ... fused") repeat draws more seeds, which shows in the next pass.
     passes = 1 if fused and "shuffle" in repr(chain) and "repeat" in repr(chain) else 2
     reference = facts(theirs(), case, passes=passes, limit=LIMIT)
-    mine = facts(ours(), case, passes=passes, limit=LIMIT)
+    # A rank makes its own elements only, by tfrkit's own names: what other elements fail with does not come.
+    moved = "shard" in repr(chain) and bool(errors_of(reference))
+    with shards_make_all() if moved else nullcontext():
+        mine = facts(ours(), case, passes=passes, limit=LIMIT)
     if not isinstance(mine, Failure) and not isinstance(reference, Failure) and mine.cardinality == -2:
         reference = reference._replace(cardinality=-2)  # TensorFlow knows more sizes, as it traces functions
     found = difference(mine, reference, spec=False) or explain_names(

@@ -15,7 +15,7 @@ from __future__ import annotations
 import re
 import warnings
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -26,6 +26,7 @@ from tests.data.support.spaces import TOLD, Space, tfrkit_space
 from tests.oracle.support import tf_scenarios
 from tests.oracle.support.oracle import Failure, tensorflow
 from tests.oracle.support.parsed import Dense, Ragged, Sparse, core, plain
+from tfrkit.data.verbs.verb_group import VerbGroup
 
 USER = Failure("error of a function", "")  # an exception that a case's own function raised
 END = "end of sequence"
@@ -286,8 +287,25 @@ def shown(found: Any) -> Any:
     return found
 
 
+@contextmanager
+def shards_make_all() -> Iterator[None]:
+    """Let tfrkit's own shards have the elements of others made, as `tfrkit.tf` and TensorFlow do."""
+    usual = VerbGroup.usual_policy
+    VerbGroup.usual_policy = usual.with_options(makes_left_out=True)
+    try:
+        yield
+    finally:
+        VerbGroup.usual_policy = usual
+
+
 def agree(
-    case: Case, expected: Any = None, *, passes: int = 1, limit: int = LIMIT, spec: bool = True
+    case: Case,
+    expected: Any = None,
+    *,
+    passes: int = 1,
+    limit: int = LIMIT,
+    spec: bool = True,
+    own: Case | None = None,
 ) -> Facts | Failure:
     """TensorFlow gives what is expected, and tfrkit what TensorFlow gives.
 
@@ -299,13 +317,20 @@ def agree(
         passes: how many iterators go through the dataset, one after the other.
         limit: outcomes of a pass that are looked at; give one to endless pipelines.
         spec: compare element_spec too.
+        own: the pipeline with which TensorFlow does what tfrkit does with the case, by its own names and on purpose;
+            what `case` gives in TensorFlow, tfrkit gives with `shards_make_all`.
     """
     reference = facts(theirs(), case, passes=passes, limit=limit)
     if expected is not None:
         expect(reference, expected)
     for library in (ours(), ours_by_its_names()):
-        found = difference(facts(library, case, passes=passes, limit=limit), reference, spec=spec)
+        with shards_make_all() if own is not None else nullcontext():
+            found = difference(facts(library, case, passes=passes, limit=limit), reference, spec=spec)
         assert not found, f"{library.name}: {found}"
+    if own is not None:
+        wanted = facts(theirs(), own, passes=passes, limit=limit)
+        found = difference(facts(ours(), case, passes=passes, limit=limit), wanted, spec=spec)
+        assert not found, f"by its own names: {found}"
     return reference
 
 

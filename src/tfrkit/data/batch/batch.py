@@ -54,6 +54,10 @@ class BatchingNode(CountingNode, UnaryNode):
 
     unindexable = ""
 
+    @property
+    def takes(self) -> int:
+        return self.size
+
     def used(self, count: int) -> int | None:
         return count * self.size
 
@@ -83,7 +87,9 @@ class BatchingNode(CountingNode, UnaryNode):
         while source.chunkwise:
             before.append(source)
             (source,) = source.inputs
-        return FusedBatchNode(source, tuple(reversed(before)), self, ()) if before else None
+        source, moved = source.before_batch()
+        stages = (*moved, *reversed(before))
+        return FusedBatchNode(source, stages, self, (), moved=len(moved)) if stages else None
 
     def cardinality(self) -> int:
         return batch_count(self.input.cardinality(), self.size, self.drop)
@@ -163,12 +169,14 @@ class FusedBatchNode(UnaryNode):
         batch: BatchNode or PaddedBatchNode.
         after: stages for batches.
         depth: of the prefetch after them; None if there is none.
+        moved: how many of the first stages have no part in states: a shard that has come before them writes for them.
     """
 
     before: tuple[Any, ...]
     batch: Any
     after: tuple[Any, ...]
     depth: int | None = None
+    moved: int = 0
 
     verb = "batch"
     unindexable = ""
@@ -198,6 +206,15 @@ class FusedBatchNode(UnaryNode):
         return dataclasses.replace(self, input=inputs[0])
 
     @property
+    def takes(self) -> int:
+        return int(self.batch.takes)
+
+    @property
+    def place_units(self) -> tuple[int, ...]:
+        batches = len(self.after) + self.prefetches
+        return (int(self.batch.size),) * batches + (1,) * (len(self.before) - self.moved + 1)
+
+    @property
     def prefetches(self) -> bool:
         return self.depth is not None
 
@@ -210,18 +227,17 @@ class FusedBatchNode(UnaryNode):
     def start(self, context: Context, state: Any = None) -> NodeIterator:
         # The stages write a state each, the last one the outermost: where its input stood, and what it used of a run.
         seen = 0
-        for unit in [int(self.batch.size)] * (len(self.after) + self.prefetches) + [1] * len(self.before):
+        for unit in self.place_units:
             state, skip = read_place(state)
             seen += unit * skip
-        at, skip = read_place(state)
-        inner = place(at, skip + seen)
+        inner = place(state, seen)
         if self.pure:
             return BackgroundBatches(self._maker, self.depth, self.input, context, inner)
         return BatchIterator(self._maker(context), Cursor(self.input, context, inner))
 
     def _maker(self, context: Context) -> BatchMaker:
         maker: BatchMaker = self.batch.maker()
-        return maker.among(self.before, self.after, context)
+        return maker.among(self.before, self.after, context, moved=self.moved)
 
     def element_spec(self) -> Any:
         return (self.batch, *self.after)[-1].element_spec()

@@ -44,11 +44,13 @@ class BatchMaker:
         self._after: list[ChunkFunction] = []
         self._levels = 0
 
-    def among(self, before: Sequence[Any], after: Sequence[Any], context: Context) -> BatchMaker:
-        """Add the nodes of stages before and after the batch."""
+    def among(
+        self, before: Sequence[Any], after: Sequence[Any], context: Context, *, moved: int = 0
+    ) -> BatchMaker:
+        """Add the nodes of stages before and after the batch; `moved` of those before it have no part in states."""
         self._before = [each.chunk_function(context) for each in _joined(before)]
         self._after = [each.chunk_function(context) for each in after]
-        self._levels = len(before) + len(after)
+        self._levels = len(before) + len(after) - moved
         return self
 
     def make(self, segments: list[Segment]) -> tuple[Run | None, int | None]:

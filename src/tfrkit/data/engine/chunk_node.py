@@ -45,6 +45,10 @@ class ChunkNode(UnaryNode):
     def chunkwise(self) -> bool:
         return self.keeps_count
 
+    @property
+    def takes(self) -> int:
+        return int(self.keeps_count)
+
     def fused(self) -> Node | None:
         """With a batch before it: a batch of records that is then parsed, and verbs on features of batches."""
         return self.input.fused_with(self) if self.chunkwise else None

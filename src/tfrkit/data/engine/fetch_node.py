@@ -148,6 +148,7 @@ class FetchNode(ChunkNode):
 
     verb = ""
     numbers_elements = True
+    takes = 0  # its states are its own
 
     @property
     def inputs(self) -> tuple[Node, ...]:

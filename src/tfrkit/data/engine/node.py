@@ -170,6 +170,7 @@ class Node(ABC):
     tallies = False  # it gives some of its input's elements, and keeps a tally of how many it has used
     runs_again = False  # it runs its input several times
     makes_datasets = False  # of its input's elements, by a function: its elements are theirs
+    is_transparent = False  # it does nothing, and has the states of its input
     numbers_elements = False  # it runs by the numbers of elements, so that those before it have them anyway
     # Why its elements cannot be had by number, and what to do; "" if `lookup` works.
     unindexable = "Indexable are files, ranges and slices of arrays with one-to-one stages on them."
@@ -262,6 +263,19 @@ class Node(ABC):
         """The epoch that its input is in, whatever the pass; None: that of the pass."""
         return None
 
+    @property
+    def takes(self) -> int:
+        """Of how many neighbours of its input each element is made, where a shard after it may as well come before it.
+
+        Then its elements are in the order of its input, and its states are `place_units`. 0: a shard stays after it.
+        """
+        return 0
+
+    @property
+    def place_units(self) -> tuple[int, ...]:
+        """Of the places that its state is made of, the outermost first: what one that is skipped is of its input."""
+        return (1,)
+
     def unordered(self, context: Context) -> bool:
         """True if its elements come in an order that differs from run to run."""
         return False
@@ -339,6 +353,10 @@ class Node(ABC):
         """The same stage, keeping the order also where the user leaves it free; see `rewrites.py`."""
         return self
 
+    def in_any_order(self) -> Node:
+        """The same stage where the options leave the order free, and its own argument leaves that to them."""
+        return self
+
     def repeated(self, count: int) -> Node | None:
         """The stage that repeats itself, for a stage that does so in its own way; None: a stage after it does."""
         return None
@@ -354,6 +372,10 @@ class Node(ABC):
     def fused_with_prefetch(self, depth: int) -> Node | None:
         """One stage that does the work of this one and of a prefetch after it; None if there is none."""
         return None
+
+    def before_batch(self) -> tuple[Node, tuple[Node, ...]]:
+        """For a batch after it: a stage and chunkwise stages after that, which do the same, and have its states."""
+        return self, ()
 
     def measured(self, add_call: Callable[[float], None]) -> Node:
         """The same stage for a profile: leaves no trace, and reports the seconds of each call in another thread."""

@@ -1,6 +1,7 @@
 """Rewrites: what is done to a pipeline before it runs, none of which changes what comes out. Pure: no I/O.
 
-Stages that run faster as one become one; which ones, the stages say themselves. And maps that run in parallel keep the
+Stages that run faster as one become one, and a shard comes before stages that need not work for others; which ones, the
+stages say themselves. And maps that run in parallel keep the
 order where a later stage's saved state counts elements: one that makes elements again to resume from a state (a
 shuffle, a cache, the rows of a batch) must get them in the same order every time; otherwise some would come twice and
 others never.
@@ -11,15 +12,25 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from tfrkit.data.engine.node import Node
+from tfrkit.data.options import OptionsNode
 
 __all__ = ["keep_order", "optimise"]
 
 
 def optimise(node: Node) -> Node:
     """Rewrite a pipeline from its sources on, until nothing more applies."""
-    node = _with_inputs(node, optimise)
+    return _rewritten(_in_any_order(node) if OptionsNode.of(node).deterministic is False else node)
+
+
+def _rewritten(node: Node) -> Node:
+    node = _with_inputs(node, _rewritten)
     found = node.fused()
-    return node if found is None else optimise(found)
+    return node if found is None else _rewritten(found)
+
+
+def _in_any_order(node: Node) -> Node:
+    """The pipeline whose stages know that the options leave the order free."""
+    return _with_inputs(node, _in_any_order).in_any_order()
 
 
 def keep_order(node: Node, *, free: bool = True) -> Node:

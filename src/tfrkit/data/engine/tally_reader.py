@@ -30,9 +30,17 @@ def counts_failures(node: Any) -> bool:
     """Whether an element that fails counts as one that was taken: it was made of one sample, which has its number."""
     base: Any = samples_of(node)
     numbered = base.runs_by_number or base.numbers_elements
+    chain: list[Any] = list(chain_of(node))
     return (numbered or not (base.inputs or hasattr(base, "paths"))) and all(
-        each.used(1) == 1 or (getattr(each, "shards", 1) > 1 and each.by_number) for each in chain_of(node)
+        each.used(1) == 1
+        or (getattr(each, "shards", 1) > 1 and (each.by_number or _is_first(each, chain[place + 1 :])))
+        for place, each in enumerate(chain)
     )
+
+
+def _is_first(shard: Any, before: list[Any]) -> bool:
+    """Whether a shard comes before all of these stages, which it was written after, when it runs."""
+    return shard.alone and all(each.takes == 1 or each.is_transparent for each in before)
 
 
 def notes_times(node: Any) -> bool:

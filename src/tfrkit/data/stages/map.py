@@ -50,6 +50,13 @@ class MapNode(UnaryNode):
     def threaded(self) -> bool:
         return self.parallel is not None
 
+    @property
+    def takes(self) -> int:
+        return int(self.parallel is None or self.deterministic is not False)
+
+    def in_any_order(self) -> Node:
+        return dataclasses.replace(self, deterministic=False) if self.deterministic is None else self
+
     def in_order(self) -> Node:
         return self if self.deterministic else dataclasses.replace(self, deterministic=True)
 

@@ -38,6 +38,14 @@ class PrefetchNode(UnaryNode):
         return self.input.lookup(context)
 
     @property
+    def takes(self) -> int:
+        return int(self.depth != 0)
+
+    @property
+    def is_transparent(self) -> bool:  # type: ignore[override]  # only if it does nothing
+        return self.depth == 0
+
+    @property
     def prefetches(self) -> bool:
         return self.depth != 0
 

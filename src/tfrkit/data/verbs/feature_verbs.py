@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 from tfrkit.data.elements import element_values as convert
 from tfrkit.data.engine.node import Node
@@ -16,7 +16,7 @@ from tfrkit.data.features.with_source import WithSourceNode
 from tfrkit.data.verbs.verb_group import VerbGroup
 from tfrkit.images.image_maker import ImageMaker, image_size, method_name
 from tfrkit.images.normalize import Normalization, as_numbers
-from tfrkit.model.policy import TFRKIT, OnCorrupt, ReadPolicy
+from tfrkit.model.policy import OnCorrupt, ReadPolicy
 from tfrkit.model.specs import Spec
 
 if TYPE_CHECKING:
@@ -26,13 +26,7 @@ __all__ = ["FeatureVerbs"]
 
 
 class FeatureVerbs(VerbGroup):
-    """Parsing records, and changing the features of what they hold.
-
-    Attributes:
-        usual_policy: how records are parsed that come from no file, or from one that a function opened.
-    """
-
-    usual_policy: ClassVar[ReadPolicy] = TFRKIT
+    """Parsing records, and changing the features of what they hold."""
 
     def parse(self, features: Spec, *, policy: ReadPolicy | None = None) -> Dataset:
         """Parse serialised Examples: records one by one, or batches of them, to dicts.

@@ -18,7 +18,8 @@ from tfrkit.data.stages.concatenate import ConcatenateNode, check_concatenate
 from tfrkit.data.stages.prefetch import PrefetchNode
 from tfrkit.data.stages.repeat import make_repeat_node
 from tfrkit.data.stages.seeded import check_common_seeds
-from tfrkit.data.stages.take import ShardNode, SkipNode, TakeNode
+from tfrkit.data.stages.shard import ShardNode
+from tfrkit.data.stages.take import SkipNode, TakeNode
 from tfrkit.data.stages.zip import make_zip_node
 from tfrkit.data.verbs.verb_group import VerbGroup
 from tfrkit.errors import InvalidArgumentError
@@ -109,7 +110,9 @@ class OrderVerbs(VerbGroup):
     ) -> Dataset:
         """Every `num_shards`-th element, from the `index`-th on.
 
-        After `global_shuffle`, and with `tail`, only the elements of this shard are read and made.
+        Only the elements of this shard are made by stages that make one of each (`parse`, `decode_image`, `map`, ...),
+        and by `batch`: an element that fails is an error of its own shard. After `global_shuffle`, and with `tail`,
+        only those elements are read. (In `tfrkit.tf` all shards make all elements, as in TensorFlow.)
 
         Args:
             num_shards: how many parts there are.
@@ -149,7 +152,8 @@ class OrderVerbs(VerbGroup):
             )
         if shards > 1:
             check_common_seeds(self.node, f"shard({shards}, {number}) after map(seeded=True)")
-        return self._over(ShardNode(self.node, shards, number, tail or "", mask or ""))
+        alone = not self.usual_policy.makes_left_out
+        return self._over(ShardNode(self.node, shards, number, tail or "", mask or "", alone=alone))
 
     def concatenate(self, dataset: Dataset, name: str | None = None) -> Dataset:
         """These elements, then those of another dataset.

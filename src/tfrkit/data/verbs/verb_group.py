@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from tfrkit.data.engine.node import Node
 from tfrkit.model.near_names import SuggestsNames
+from tfrkit.model.policy import TFRKIT, ReadPolicy
 
 if TYPE_CHECKING:
     from tfrkit.data.dataset import Dataset
@@ -16,9 +17,16 @@ __all__ = ["VerbGroup"]
 
 
 class VerbGroup(SuggestsNames):
-    """Some verbs of Dataset."""
+    """Some verbs of Dataset.
+
+    Attributes:
+        node: the stage that it is.
+        usual_policy: how records are parsed that come from no file, or from one that a function opened; and what a
+            shard makes.
+    """
 
     node: Node
+    usual_policy: ClassVar[ReadPolicy] = TFRKIT
 
     @classmethod
     @abstractmethod
