@@ -44,7 +44,7 @@ PART_LINES = {
     "src/tfrkit/build": 17_950,  # options; formats; rows and partitions by expressions; tasks as plain data, attempts
     "src/tfrkit/cli": 3_700,  # skipped damage is said; `tfr sql`: rows of any type, queries that can be interrupted
     "src/tfrkit/codecs": 1_800,  # what foreign files are by their first bytes; output left when all input is taken
-    "src/tfrkit/data": 18_050,  # by number: ranks, positions, seeds of samples; windows; shards before their stages
+    "src/tfrkit/data": 18_100,  # by number: ranks, positions, seeds of samples; windows; shards before their stages
     "src/tfrkit/engines": 650,  # the door, threads, processes
     "src/tfrkit/images": 5_800,  # headers of files of all formats, and how photos are turned, which were in build
     "src/tfrkit/integrations": 3_250,  # SQL and frames; training: torch, JAX, grain, Keras; torchdata; what is skipped

@@ -424,7 +424,7 @@ class IterableDataset(_IterableBase):  # type: ignore[misc]  # no types without 
         endless = self._dataset.cardinality() == INFINITE_CARDINALITY
         if elastic or endless or node.by_number or not self._dataset.indexable:
             # Not shard(), which refuses a seed that was drawn: workers have got the one of their parent.
-            return Dataset(ShardNode(node, info.num_workers, info.id))
+            return Dataset(ShardNode(node, info.num_workers, info.id, alone=True))
         part: Dataset = self._dataset[info.id :: info.num_workers]
         return part
 

@@ -21,7 +21,7 @@ from tests.data.support.random_indexable import make_indexable, write_indexable
 from tests.data.support.same import same
 from tests.data.support.spaces import tfrkit_space
 from tfrkit import Dataset
-from tfrkit.data.engine.node import Node
+from tfrkit.data.engine.node import Context, Node
 from tfrkit.data.engine.rewrites import optimise
 from tfrkit.data.features import decode_image
 from tfrkit.data.stages.shard import ShardNode
@@ -349,3 +349,46 @@ def test_random_pipelines_are_divided_as_they_are_without_the_plan(group: int, f
             if not any(isinstance(each, Failure) for each in every):
                 assert same(found, [*every[:-1][rank::ranks], END]), (chain, rank)
             assert same(placeless(found), placeless(outcomes(plain(ds), 100))), (chain, rank)
+
+
+# ---- large records
+
+
+@pytest.fixture(scope="module")
+def large(tmp_path_factory: pytest.TempPathFactory) -> str:
+    path = tmp_path_factory.mktemp("large") / "large.tfrecord"
+    with tfr.TFRecordWriter(path) as writer:
+        for number in range(150):
+            writer.write_example({"n": number, "data": bytes([number]) * (20_000 + 100 * number)})
+    return str(path)
+
+
+def test_large_records_do_not_keep_those_of_other_ranks_in_memory(large: str) -> None:
+    iterator = tfr.TFRecordDataset(large).shard(10, 3).node.begin(Context())
+    chunks = []
+    while (run := iterator.pull(4)) is not None:
+        chunks.append(run.chunk)
+    assert sum(len(chunk) for chunk in chunks) == 15
+    kept = sum(block.data.nbytes for chunk in chunks for block in chunk.blocks)
+    assert kept == sum(chunk.nbytes for chunk in chunks)
+
+
+@pytest.mark.parametrize(
+    "stages",
+    [
+        lambda ds: ds.with_source("file", "at"),
+        lambda ds: ds.shuffle(7, seed=3),
+        lambda ds: ds.batch(3),
+        lambda ds: ds.with_source("file", "at").batch(2).prefetch(1),
+    ],
+    ids=["source", "shuffle", "batch", "batches with sources"],
+)
+def test_large_records_are_the_same_as_in_their_blocks(stages: Any, large: str) -> None:
+    spec = {**NUMBERS, "data": tfr.FixedLenFeature([], "bytes")}
+    records = tfr.TFRecordDataset(large)
+    ds, old = stages(records.shard(10, 3).parse(spec)), stages(unmoved(records.parse(spec).shard(10, 3)))
+    wanted = outcomes(iter(ds.epoch(0)))
+    assert same(wanted, outcomes(iter(old.epoch(0))))
+    ds.set_epoch(0)
+    for seen, state in states_of(ds):
+        assert same(outcomes(ds.iter_from(state)), wanted[seen:]), state["at"]

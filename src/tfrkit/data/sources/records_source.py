@@ -20,6 +20,7 @@ from tfrkit.data.engine.node import Context, NodeIterator, Run
 from tfrkit.data.sources.file_source import FileSourceNode
 from tfrkit.errors import DataLossError, MissingExtraError, OpError
 from tfrkit.model.block import Block, IntArray
+from tfrkit.model.row_selection import splits_of
 from tfrkit.records.access.fetch import fetch
 from tfrkit.records.access.record_files import RecordFiles
 from tfrkit.records.read.damage import Damage
@@ -31,6 +32,7 @@ from tfrkit.records.read.reader import BlockReader
 __all__ = ["RecordsNode"]
 
 _NONE: Final = np.zeros(0, np.int64)
+_LARGE: Final = 4096  # bytes of a record: copying one takes less time than whatever is made of it
 
 
 @dataclass(frozen=True, eq=False)
@@ -184,6 +186,18 @@ def _unnumbered(error: DataLossError) -> DataLossError:
     return made
 
 
+def _apart(block: Block) -> Block:
+    """The same records; large ones that are few of their block in a buffer of their own, which keeps no others."""
+    size = block.nbytes
+    if size < _LARGE * len(block) or 2 * size > block.data.nbytes:
+        return block
+    view, begins = memoryview(block.data), block.offsets.tolist()
+    data = b"".join(view[at : at + length] for at, length in zip(begins, block.lengths.tolist(), strict=True))
+    numbers, frames = block.places()
+    offsets = splits_of(block.lengths)[:-1]
+    return Block(data, offsets, block.lengths, path=block.path, start=-1, numbers=numbers, frames=frames)
+
+
 class _RecordsIterator(NodeIterator):
     def __init__(self, node: RecordsNode, context: Context, position: Position) -> None:
         self._node = node
@@ -205,7 +219,7 @@ class _RecordsIterator(NodeIterator):
         """Return some records; if the policy says so the data of others is not checked."""
         policy = self._node.policy
         if policy.checks_left_out or policy.on_corrupt != "raise":
-            return super().pull_every(n, first, step)
+            return self._pull(n, first, step)
         if not self._late and (self._reader is None or self._node.pure):
             self._begin_again()
             self._late = True
@@ -223,7 +237,7 @@ class _RecordsIterator(NodeIterator):
         error: Exception | None = None
         before, past = (self._file, self._block, self._row), 0
         try:
-            while n and (block := self._at_hand(first > 0)) is not None:
+            while n and (block := self._at_hand(first > 0 and self._late)) is not None:
                 row, size = self._row, len(block) - self._row
                 if first >= size:
                     self._row, past, first = len(block), past + size, first - size
@@ -236,7 +250,7 @@ class _RecordsIterator(NodeIterator):
                     part = block if end - row - first == len(block) else block[row + first : end]
                 part, damage = self._checked(part) if self._late else (part, None)
                 if len(part):
-                    blocks.append(part)
+                    blocks.append(_apart(part) if step > 1 else part)
                 if damage is not None:
                     past += first + len(part) * step
                     self._refuse(damage)

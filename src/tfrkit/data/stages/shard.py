@@ -335,8 +335,21 @@ class _OwnElementsIterator(UnaryIterator):
         return self.input.pull(n)
 
     def save(self) -> Any:
-        """As a shard after the stages: how far they are is how far it is."""
-        state, count = self.input.save(), 0
+        return _OwnState(self._shard, self.input.save())
+
+
+class _OwnState:
+    """The state of a shard after stages, made of theirs: how far they are is how far it is."""
+
+    __slots__ = ("_shard", "_state")
+
+    def __init__(self, shard: EarlyShardNode, state: Any) -> None:
+        self._shard = shard
+        self._state = state
+
+    def to_json(self) -> Any:
+        """Count what the stages have yet to drop as seen."""
+        state, count = self._state, 0
         for unit in self._shard.units:
             state, skip = read_place(state)
             count += unit * skip

@@ -32,6 +32,8 @@ class AutoMapNode(MapNode):
     Results keep their order.
     """
 
+    takes = 0  # what a stateful function gives depends on all calls
+
     def start(self, context: Context, state: Any = None) -> NodeIterator:
         return ParallelMapIterator(
             self.input, context, state, self.function, AUTOTUNE, ordered=True, watched=True
@@ -72,6 +74,8 @@ def _stacked(chunk: Chunk) -> Any:
 class MapAndBatchNode(BatchNode):
     """A batch right after a map."""
 
+    takes = 0  # places of errors count
+
     def start(self, context: Context, state: Any = None) -> NodeIterator:
         if _MAP_AND_BATCH in context.turned_off:
             return super().start(context, state)
@@ -88,6 +92,8 @@ class MapAndBatchNode(BatchNode):
 @dataclass(frozen=True, eq=False)
 class MapAndRaggedBatchNode(RaggedBatchNode):
     """A ragged batch right after a map."""
+
+    takes = 0  # places of errors count
 
     def start(self, context: Context, state: Any = None) -> NodeIterator:
         kind = BatchIterator if _MAP_AND_BATCH in context.turned_off else _MapAndBatchErrors
