@@ -75,7 +75,16 @@ class ThreadPool:
         def task() -> None:
             _run(future, function, args, kwargs)
 
-        if not self._hand_in(task):
+        with self._lock:
+            handed_in = not self._stopped
+            if handed_in and self._idle:
+                self._idle.pop().release()  # first: an interruption after it wakes a thread and leaves no task behind
+                self._tasks.append(task)
+            elif handed_in:
+                self._tasks.append(task)
+                if self._limit is None or len(self._threads) < self._limit:
+                    handed_in = self._begin()
+        if not handed_in:
             task()
         return future
 
@@ -95,17 +104,6 @@ class ThreadPool:
         """Return the threads that have not ended."""
         with self._lock:
             return list(self._threads)
-
-    def _hand_in(self, task: Callable[[], None]) -> bool:
-        with self._lock:
-            if self._stopped:
-                return False
-            self._tasks.append(task)
-            if self._idle:
-                self._idle.pop().release()
-            elif self._limit is None or len(self._threads) < self._limit:
-                return self._begin()
-            return True
 
     def _begin(self) -> bool:
         """Begin a thread; if there can be no more, see whether another will take the task."""

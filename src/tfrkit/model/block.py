@@ -162,8 +162,16 @@ class Block:
     def _with(self, chosen: slice | IntArray, first_record: int, numbers: IntArray | None) -> Block:
         offsets = np.ascontiguousarray(self.offsets[chosen])
         lengths = np.ascontiguousarray(self.lengths[chosen])
-        frames = None if self.frames is None else self.frames[chosen]
-        return _rebuild(self.data, offsets, lengths, self.path, first_record, self.start, numbers, frames)
+        return Block(
+            self.data,
+            offsets,
+            lengths,
+            path=self.path,
+            first_record=first_record,
+            start=self.start,
+            numbers=numbers,
+            frames=None if self.frames is None else self.frames[chosen],
+        )
 
 
 def _rebuild(

@@ -53,7 +53,6 @@ def through(store: RecordStore | ChunkStore, runs: list[RecordChunk], size: int)
         store.append(fill)
         if fill < len(run):
             drawn.append(store.exchange(len(run) - fill))
-        store.tidy()
     while len(store):
         drawn.append(store.draw(min(7, len(store))))
     return drawn  # type: ignore[return-value]

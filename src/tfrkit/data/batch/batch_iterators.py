@@ -10,6 +10,7 @@ elements go back, and what was made of them is dropped. That cannot be observed,
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, Final
@@ -26,6 +27,7 @@ __all__ = ["BackgroundBatches", "BatchIterator", "BatchMaker"]
 _EACH: Final = 2  # batches for each thread, ready or under way; more if the user says so
 _MOST_BYTES: Final = 64 << 20  # of their elements together, if that is more than one batch
 _MEASURED: Final = 64  # one of this many batches is measured
+_NEAR_SECONDS: Final = 0.002  # after making a batch itself, in which the consumer is about to do so again
 
 
 class BatchMaker:
@@ -33,6 +35,7 @@ class BatchMaker:
 
     Attributes:
         count: of the elements of a batch.
+        levels: of a state: how many stages before and after it have a part in that.
     """
 
     def __init__(self, size: int, drop: bool, make: Callable[[Chunk], Any]) -> None:
@@ -42,7 +45,7 @@ class BatchMaker:
         self._make = make
         self._before: list[ChunkFunction] = []
         self._after: list[ChunkFunction] = []
-        self._levels = 0
+        self.levels = 0
 
     def among(
         self, before: Sequence[Any], after: Sequence[Any], context: Context, *, moved: int = 0
@@ -50,7 +53,7 @@ class BatchMaker:
         """Add the nodes of stages before and after the batch; `moved` of those before it have no part in states."""
         self._before = [each.chunk_function(context) for each in _joined(before)]
         self._after = [each.chunk_function(context) for each in after]
-        self._levels = len(before) + len(after) - moved
+        self.levels = len(before) + len(after) - moved
         return self
 
     def make(self, segments: list[Segment]) -> tuple[Run | None, int | None]:
@@ -60,7 +63,8 @@ class BatchMaker:
             A run with the batch or an error, None if it is dropped at the end; and, if one of the elements failed, how
             many were used: the next batch begins after those.
         """
-        elements = chunk = concat([segment.chunk for segment in segments])
+        first = segments[0].chunk
+        elements = chunk = first if len(segments) == 1 else concat([segment.chunk for segment in segments])
         failure: Exception | None = None
         for function in self._before:
             if len(chunk):
@@ -81,12 +85,6 @@ class BatchMaker:
             if failure is not None:
                 return Run(ObjectChunk([]), _located(failure, elements)), None
         return Run(made), None
-
-    def state_of(self, state: Any) -> Any:
-        """The state of a place in the input (as a cursor writes it), as the stages one by one would write it."""
-        for _ in range(self._levels):
-            state = place(state)
-        return state
 
 
 def _joined(stages: Sequence[Any]) -> list[Any]:
@@ -133,7 +131,8 @@ class BatchIterator(CursorIterator):
         """Take what is lost with a batch, besides the segments that end with an error; nothing, usually."""
 
     def save(self) -> Any:
-        return self._maker.state_of(self._cursor.save())
+        """As the stages one by one would write it."""
+        return place(*self._cursor.position(), self._maker.levels)
 
 
 class BackgroundBatches(Background):
@@ -149,23 +148,29 @@ class BackgroundBatches(Background):
     ) -> None:
         super().__init__(node, context, state)
         self._threads = max(1, context.threads)
-        self._implicit = depth is None
         self._most = max(depth or 0, _EACH * self._threads)
         self._limit = min(self._most, self._threads)  # batches that are ready or under way
         self._each = replace(context, threads=1)  # for one batch
         self._maker = maker(self._each)
+        self._levels = self._maker.levels + (depth is not None)
         self._begun = 0  # batches so far
+        self._helped = -_NEAR_SECONDS  # when the consumer last made one
         self._measured: Slot | None = None  # whose size says how many may be under way
 
     def room(self) -> int:
-        return self._maker.count if len(self._open_slots()) < self._limit else 0
+        """Begin when half of the batches were taken, then make more until there are enough: waking a thread costs."""
+        most = self._limit if self._tickets or self.hungry else self._limit // 2 + 1
+        return self._maker.count if len(self._open_slots()) < most else 0
 
     def take(self, n: int) -> list[Segment]:
         return self._cursor.take_all(n)
 
     def workers(self) -> int:
-        """A hungry consumer works itself, and counts as one of the threads."""
-        return self._threads - self.hungry
+        """A hungry consumer works itself, and counts as one of the threads; also for a moment after that.
+
+        One that only takes batches finds them ready and not ready by turns, and would begin and end a thread each time.
+        """
+        return self._threads - (self.hungry or time.perf_counter() - self._helped < _NEAR_SECONDS)
 
     def help(self, n: int) -> bool:
         """Make a batch if there is room, or one that was begun here and is not done: an interruption came between."""
@@ -177,6 +182,7 @@ class BackgroundBatches(Background):
         slot = slot or self._begin_slot(Exception)
         if slot is not None:
             self.work(slot, Exception)
+        self._helped = time.perf_counter()
         return True
 
     def taken(self, slot: Slot) -> None:
@@ -226,5 +232,4 @@ class BackgroundBatches(Background):
             self.ended = False
 
     def save(self) -> Any:
-        state = self._maker.state_of(super().save())
-        return state if self._implicit else place(state)
+        return place(*self.position(), self._levels)

@@ -19,7 +19,7 @@ from collections import deque
 from typing import Any, Final
 
 from tfrkit.data.elements.chunk import Chunk, ObjectChunk, concat
-from tfrkit.data.engine.cursor import Cursor, Segment, read_place
+from tfrkit.data.engine.cursor import Cursor, Segment, place
 from tfrkit.data.engine.node import Context, Node, NodeIterator, Run
 from tfrkit.errors import CancelledError
 from tfrkit.threads import exiting, spawn
@@ -61,7 +61,8 @@ class Slot:
     def finish(self, made: Chunk, error: BaseException | None) -> None:
         """Nothing more will be made of it; with the lock held."""
         self.made, self.error, self.done = made, error, True
-        self.give(0)
+        if error is None and self.given == len(made):
+            self.made, self.over = _NOTHING, True
 
     def give(self, n: int, *, error_too: bool = False) -> tuple[Chunk, BaseException | None]:
         """Return at most n more results, and the error if all before it were given; with the lock held."""
@@ -102,7 +103,7 @@ class Background(NodeIterator):
         self._slots: deque[Slot] = deque()
         self._left = 0  # results that were begun and not given
         self._taking = threading.Lock()  # held by the thread that takes
-        self._before: dict[str, Any] | None = None  # where the input stood before that
+        self._before: tuple[Any, int] | None = None  # where the input stood before that
         self._tickets: set[object] = set()  # one for each thread at work
         self._failure: BaseException | None = None  # that ended a thread, outside of users' functions
         self._bell = threading.Lock()  # released to wake the consumer
@@ -176,12 +177,17 @@ class Background(NodeIterator):
             slots = self._open_slots()
             return slots[0].done if slots else self.over()
 
-    def save(self) -> Any:
+    def position(self) -> tuple[Any, int]:
+        """Where the oldest element stands that the consumer has not got, as `place` takes it."""
         with self.lock:
             slots = self._open_slots()
             if slots:
-                return slots[0].segments[0].save(slots[0].given)
-            return self._cursor.save() if self._before is None else self._before
+                first = slots[0].segments[0]
+                return first.at, first.skip + slots[0].given
+            return self._cursor.position() if self._before is None else self._before
+
+    def save(self) -> Any:
+        return place(*self.position())
 
     def close(self) -> None:
         """End the work. What has begun is not waited for: threads inside the input close it when they are done."""
@@ -300,13 +306,13 @@ class Background(NodeIterator):
                 if n <= 0:
                     self._tickets.discard(ticket)
                     return None
-                before = self._before = self._cursor.save()
+                before = self._before = self._cursor.position()
             segments: list[Segment] = []
             try:
                 try:
                     segments = self.take(n)
                 except kept as error:
-                    segments = [Segment(_NOTHING, error, *read_place(before))]  # type: ignore[arg-type]  # raised as it is
+                    segments = [Segment(_NOTHING, error, *before)]  # type: ignore[arg-type]  # raised as it is
                 slot = None
                 with self.lock:
                     if segments:

@@ -24,11 +24,19 @@ __all__ = ["Cursor", "CursorIterator", "Segment", "next_demand", "place", "read_
 _MOST_ELEMENTS: Final = 1024  # that are asked for at once where fewer would do
 _MOST_BYTES: Final = 1 << 20
 _FEW: Final = 16  # elements; a stage that takes more gets runs of that size
+_MEASURED: Final = 64  # of the runs that let the demand as it is, one of this many is measured
 
 
-def place(at: Any, skip: int = 0) -> dict[str, Any]:
-    """The position `skip` elements after a saved one, as states have it."""
-    return {"at": at, "skip": skip}
+def place(at: Any, skip: int = 0, levels: int = 0) -> dict[str, Any]:
+    """The position `skip` elements after a saved one, as states have it; inside so many stages that are passed over.
+
+    >>> place(None, 2, levels=1)
+    {'at': {'at': None, 'skip': 2}, 'skip': 0}
+    """
+    state = {"at": at, "skip": skip}
+    for _ in range(levels):
+        state = {"at": state, "skip": 0}
+    return state
 
 
 def read_place(state: Any) -> tuple[Any, int]:
@@ -76,10 +84,6 @@ class Segment(Run):
         rest, left = self.chunk.slice(count, len(self.chunk)), self._elements and self._elements[count:]
         return Segment(rest, self.error, self.at, self.skip + count, left)
 
-    def save(self, used: int = 0) -> dict[str, Any]:
-        """The position of one of its elements, as a cursor saves its own."""
-        return place(self.at, self.skip + used)
-
 
 class Cursor:
     """Reads an input. Used by one thread at a time, except `save`.
@@ -111,6 +115,7 @@ class Cursor:
         self._objects = objects and self._pure
         self.owned = owned and self._pure
         self.demand = 1
+        self._unmeasured = 0  # runs that need not be measured for it
         self.pending: deque[Segment] = deque()
         self._used = 0  # elements of the first of them that were taken
         self._saved: Any = None  # the input's state, until the next pull
@@ -250,8 +255,13 @@ class Cursor:
         if run is None:
             return None
         chunk, error = run.chunk, run.error
-        if self._pure and (few or n == self.demand) and len(chunk) >= wanted:
-            self.demand = next_demand(self.demand, chunk)  # otherwise more is not to be had at once
+        if (
+            self._pure and (few or n == self.demand) and len(chunk) >= wanted
+        ):  # else more is not to be had at once
+            self._unmeasured -= 1
+            if self._unmeasured <= 0:
+                before, self.demand = self.demand, next_demand(self.demand, chunk)
+                self._unmeasured = _MEASURED if self.demand == before else 0
         if len(chunk) and (few or self.owned):
             origin = chunk.origin if self._context.origin else None
             elements, ready = chunk.objects(), not self.owned or chunk.makes_own_objects

@@ -154,8 +154,10 @@ class DatasetIterator(SuggestsNames):
     def _mark(self) -> None:
         """Count from where the pipeline stands now."""
         self._taken += self._count
-        self._used(self._taken, forget=True)
-        self._known_again(self._taken)  # forgets earlier times
+        if self._context.tallies is not None:
+            self._used(self._taken, forget=True)
+        if self._context.times:
+            self._known_again(self._taken)  # forgets earlier times
         self._at, self._count = self._root.position(), 0
 
     def __iter__(self) -> DatasetIterator:

@@ -100,7 +100,7 @@ class ExampleColumns(RecordColumns):
             key: columns[index] if make is None else make(columns, records.count)
             for key, index, make in self._makers
         }
-        return rename(made, self._plan.given)
+        return made if self._plan.given is None else rename(made, self._plan.given)
 
     def error_of(self, record: SerializedInput) -> Exception:
         try:

@@ -110,7 +110,9 @@ class ChunkStore:
     def _chunk(self, which: IntArray, rows: IntArray) -> Chunk:
         used, inner = np.unique(which, return_inverse=True)
         chunks = [self._slots[slot].chunk for slot in used.tolist()]
-        return gather(chunks, inner.astype(np.int64, copy=False), rows)
+        drawn = gather(chunks, inner.astype(np.int64, copy=False), rows)
+        self.tidy()
+        return drawn
 
     # ---- letting go
 

@@ -81,12 +81,15 @@ class ObjectBuffer:
             self._entries.append(self._waiting.pop())
             drawn.append(self._draw(window or len(self)))
             window -= window > 0
+        self.tidy()
         return _chunk(drawn)
 
     def draw(self, count: int, window: int = 0) -> Chunk:
         """Draw elements, from the oldest `window` or from all."""
         left = window or len(self)
-        return _chunk([self._draw(left - done) for done in range(count)])
+        drawn = [self._draw(left - done) for done in range(count)]
+        self.tidy()
+        return _chunk(drawn)
 
     def _draw(self, window: int) -> Any:
         if not self._numbers:

@@ -68,21 +68,18 @@ class RecordStore:
             record, frame_at = block.places()
             numbers.append(record)
             frames.append(np.full(len(block), -1) if frame_at is None else frame_at)
-            files.append(np.full(len(block), self._file(block.path)))
+            file = self._files.setdefault(block.path, len(self.paths))
+            if file == len(self.paths):
+                self.paths.append(block.path)
+            files.append(np.full(len(block), file))
         rows: Any = slice(None)
         if records.rows is not None:
             which, chosen = records.located()
             rows = np.cumsum([0, *map(len, records.blocks)])[which] + chosen
-        file, number, frame = (np.concatenate(column)[rows] for column in (files, numbers, frames))
+        file_of, number_of, frame_of = (np.concatenate(each)[rows] for each in (files, numbers, frames))
         stay = records.rows is None and all(map(_dense, records.blocks))
-        self._buffer.hold(records.pieces(), file, number, frame, elements, stay)
+        self._buffer.hold(records.pieces(), file_of, number_of, frame_of, elements, stay)
         return int(records.lengths().mean()) + _FRAME_BYTES
-
-    def _file(self, path: str | None) -> int:
-        number = self._files.setdefault(path, len(self.paths))
-        if number == len(self.paths):
-            self.paths.append(path)
-        return number
 
     def append(self, count: int) -> None:
         """Add records that are held."""
@@ -116,9 +113,6 @@ class RecordStore:
         near = used[-1] - first < len(used)  # all between are used: 1 us instead of 9
         which = files - first if near else np.searchsorted(used, files)
         return RecordChunk(blocks, which, np.arange(len(files)))
-
-    def tidy(self) -> None:
-        """There is nothing to do: what is drawn is gone."""
 
     # ---- all that is in it
 

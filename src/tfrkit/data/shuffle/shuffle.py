@@ -146,47 +146,39 @@ class ShuffleIterator(NodeIterator):
             return None
         if self._outputs >= max(_SNAPSHOT_OUTPUTS, len(self._store)):
             self._snapshot()
-        found = self._next(n)
-        if found is None:
-            self._ended = True
-            return None
-        self._outputs += len(found.chunk)
-        self._errors += found.error is not None
-        return found
-
-    def _next(self, n: int) -> Run | None:
-        while True:
-            if self._wants_more():
-                if self._run is None and not self._ask(n):
-                    continue
-                run = self._feed(n)
-                if run is not None:
-                    return run
+        found: Run | None = None
+        while found is None:
+            if self._may_fill() and self._room() > 0:
+                if self._run is not None or self._ask(n):
+                    found = self._feed(n)
             elif len(self._store):
                 self._turn()
                 # After one draw there may be room again, which is filled first.
                 count = min(1 if self._may_fill() else n, self._epochs[0].count)
-                return Run(self._drawn(self._store.draw(count, self._epochs[0].count)))
+                found = Run(self._store.draw(count, self._epochs[0].count))
+                self._epochs[0].count -= count
+                self._numbers += count
             else:
+                self._ended = True
                 return None
-
-    def _wants_more(self) -> bool:
-        """Whether the buffer is to be filled before the next draw."""
-        return self._may_fill() and len(self._store) < self._room()
+        self._outputs += len(found.chunk)
+        self._errors += found.error is not None
+        return found
 
     def _may_fill(self) -> bool:
-        """Whether it would be if there were room."""
+        """Whether the buffer is to be filled before the next draw, if there is room."""
         if self._input is None and self._begun == self._node.repeats:
             return False
         return len(self._epochs) <= _MAX_EPOCHS or not len(self._store)
 
     def _room(self) -> int:
-        """How many elements the buffer may have."""
+        """How many more elements the buffer may have."""
+        count = len(self._store)
         if self._node.size != UNKNOWN_CARDINALITY:
-            return self._node.size
+            return self._node.size - count
         # No limit as long as the epoch that is drawn from next is not complete.
-        filling = self._input is not None and self._epochs[-1].count == len(self._store)
-        return _NO_LIMIT if filling or self._capacity is None else self._capacity
+        filling = self._input is not None and self._epochs[-1].count == count
+        return (_NO_LIMIT if filling or self._capacity is None else self._capacity) - count
 
     def _ask(self, n: int) -> bool:
         """Pull a run of the input; False if there is none, because an epoch has ended."""
@@ -194,7 +186,7 @@ class ShuffleIterator(NodeIterator):
             self._begin_epoch()
         assert self._input is not None
         # What n outputs surely need, or more if that cannot be observed.
-        need = 1 if len(self._epochs) > _MAX_EPOCHS else self._room() - len(self._store) + n - 1
+        need = 1 if len(self._epochs) > _MAX_EPOCHS else self._room() + n - 1
         state = self._input.save()
         run = self._input.pull(min(self._limit, max(need, self._limit) if self._pure else need))
         if run is None:
@@ -224,7 +216,7 @@ class ShuffleIterator(NodeIterator):
         run, store, last = self._run, self._store, self._epochs[-1]
         assert run is not None
         one = len(self._epochs) > _MAX_EPOCHS
-        left, room = run.count - run.used, self._room() - 1 - len(store)
+        left, room = run.count - run.used, self._room() - 1
         filled = min(left, room, 1 if one else left)
         if filled > 0:
             store.append(filled)
@@ -235,13 +227,22 @@ class ShuffleIterator(NodeIterator):
             self._turn()
             window = 0 if len(self._epochs) == 1 else self._epochs[0].count
             count = min(left, n, window or n, 1 if one else n)
-            found = store.exchange(count, window)
+            chunk = store.exchange(count, window)
             self._count(run, last, count)
-            chunk = self._drawn(found)
+            self._epochs[0].count -= count
+            self._numbers += count
         # An error comes when the buffer would be filled from there, which may not be before some draws.
         fed = filled > 0 or chunk is not None
-        done = run.used == run.count and (run.error is None or not fed or self._wants_more())
-        error = self._settle(run) if done else None
+        wanted = run.error is None or not fed or (self._may_fill() and self._room() > 0)
+        done = run.used == run.count and wanted
+        error: Exception | None = None
+        if done:
+            self._run, error = None, run.error
+        if error is not None:
+            self._failed = True
+            last.errors += 1
+            if self._mute:
+                self._mute, error = self._mute - 1, None
         if chunk is None and error is None:
             return None
         return Run(ObjectChunk([]) if chunk is None else chunk, error)
@@ -251,24 +252,6 @@ class ShuffleIterator(NodeIterator):
         self._came += count
         epoch.count += count
         epoch.pulled += count
-
-    def _settle(self, run: _Pulled) -> Exception | None:
-        """All of a run is in the buffer: return the error that came after it."""
-        self._run = None
-        if run.error is None:
-            return None
-        self._failed = True
-        self._epochs[-1].errors += 1
-        if self._mute:
-            self._mute -= 1
-            return None
-        return run.error
-
-    def _drawn(self, chunk: Chunk) -> Chunk:
-        self._epochs[0].count -= len(chunk)
-        self._numbers += len(chunk)
-        self._store.tidy()
-        return chunk
 
     # ---- epochs
 
@@ -308,7 +291,7 @@ class ShuffleIterator(NodeIterator):
 
         If not, an error would come earlier. Where there are none, the order is the same in any case.
         """
-        if not self._failed or len(self._store) >= self._room() - 1:
+        if not self._failed or self._room() <= 1:
             return True
         return self._input is None and self._begun == self._node.repeats and len(self._epochs) <= _MAX_EPOCHS
 

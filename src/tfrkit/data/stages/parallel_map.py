@@ -110,7 +110,7 @@ class ParallelMapIterator(Background):
         """Take and call in this thread, until it is known whether threads are better."""
         if not self._helps():
             return False
-        self._before = self._cursor.save()
+        self._before = self._cursor.position()
         try:
             segment = self._cursor.take(n if self._choice.settled else 1)
             if segment is None:

@@ -51,11 +51,6 @@ class ReadStep:
     is_ready: bool = False  # to be split as soon as the steps before it are
 
 
-def _release(lock: threading.Lock) -> None:
-    with contextlib.suppress(RuntimeError):  # `FileReader.stop` has done it
-        lock.release()
-
-
 class ByteSupply(Protocol):
     """How a FileReader gets its bytes."""
 
@@ -133,7 +128,8 @@ class FileReader:
         """Want no more. Nobody shall wait for a step that was planned and, after an interruption, never handed in."""
         self.splitter.done = True
         if self._last is not None:
-            _release(self._last.prepared)
+            with contextlib.suppress(RuntimeError):  # `work` has done it
+                self._last.prepared.release()
 
     def run(self, step: ReadStep) -> list[Event]:
         """Do a planned step and return what came of it; the steps before it must have been started. Thread-safe."""
@@ -149,7 +145,8 @@ class FileReader:
                     pass
             step.content = self._prepare(step.at, step.size)
         finally:
-            _release(step.prepared)
+            with contextlib.suppress(RuntimeError):  # `stop` has done it
+                step.prepared.release()
         with self._lock:
             step.is_ready = True
         while (ready := self._take_ready()) is not None:

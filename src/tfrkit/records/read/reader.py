@@ -141,9 +141,13 @@ class BlockReader:
             if self._process != os.getpid():
                 self._check_fork()
             self._planning = True
-            lane = self._current()
-            if lane is None:
+            if not self._lanes and not self._open_next():
                 raise StopIteration
+            lane = self._lanes[0]
+            if not isinstance(lane, _Lane):
+                self._lanes.popleft()
+                self.file += not self._repeats(lane)
+                raise lane
             try:
                 events = self._advance(lane)
             except OpError:
@@ -191,16 +195,6 @@ class BlockReader:
             if isinstance(lane := self._lanes.popleft(), _Lane):
                 lane.abandon()
 
-    def _current(self) -> _Lane | None:
-        if not self._lanes and not self._open_next():
-            return None
-        lane = self._lanes[0]
-        if not isinstance(lane, _Lane):
-            self._lanes.popleft()
-            self.file += not self._repeats(lane)
-            raise lane
-        return lane
-
     def _open_next(self) -> bool:
         """Open the next file. An error takes its place in the order."""
         if not self._files:
@@ -225,7 +219,8 @@ class BlockReader:
 
     def _advance(self, lane: _Lane) -> list[Event] | None:
         """Return the next events of the file, None at its end."""
-        self._files.look_ahead()
+        if self._files.remote:
+            self._files.look_ahead()
         if self._threads > 1 and lane.reader.source.regular:
             self._keep_busy()
         if not lane.pending:
@@ -242,7 +237,7 @@ class BlockReader:
         remote = isinstance(first, _Lane) and first.reader.source.remote
         room = (4 if remote else 2) * self._threads + 1
         for number in range(self._threads):
-            if number == len(self._lanes) and not self._can_look_ahead():
+            if number == len(self._lanes) and not (self._files.is_ready() and self._open_next()):
                 return
             lane = self._lanes[number]
             if not isinstance(lane, _Lane) or not lane.reader.source.regular:
@@ -264,9 +259,6 @@ class BlockReader:
             if not lane.hand_in():
                 return
             running += 1
-
-    def _can_look_ahead(self) -> bool:
-        return self._files.is_ready() and self._open_next()
 
     def _skip_in(self, block: Block) -> Block | None:
         """Return the block without the records that are to be skipped, and checked if that has not been done yet."""

@@ -28,6 +28,9 @@ class SourceQueue:
         files: what to open.
         cache: keep what is read of remote files; see `open_source`.
         opening: of the first file, if that has begun.
+
+    Attributes:
+        remote: some of them are; only then `look_ahead` has something to do.
     """
 
     def __init__(
@@ -37,7 +40,7 @@ class SourceQueue:
         self._cache = cache
         self._ahead = deque([opening] if opening is not None else [])  # of the first files
         self._requested = 0  # of the first files, all bytes are here or under way
-        self._remote = any(isinstance(file, str) and is_url(file) for file in files)
+        self.remote = any(isinstance(file, str) and is_url(file) for file in files)
 
     def __bool__(self) -> bool:
         return bool(self._files)
@@ -78,8 +81,6 @@ class SourceQueue:
 
     def look_ahead(self) -> None:
         """Begin to open the next remote files, and to read those that are open."""
-        if not self._remote:
-            return
         while len(self._ahead) < min(OPEN_AHEAD, len(self._files)):
             target = self._files[len(self._ahead)]
             if not isinstance(target, str) or not is_url(target):
