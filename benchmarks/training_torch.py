@@ -11,7 +11,7 @@ which each of its workers would read everything; it checks no CRC, and gets a pa
 order of `global_shuffle` stands beside.
 
 The peak memory of such an epoch of A, and of B, is at most 300 MB above that of a process that imports torch alone.
-Pages of mapped files count, although the system may take them back at any time.
+Both are peaks of fresh processes (VmHWM). Pages of mapped files count, though the system may take them back any time.
 """
 
 from __future__ import annotations

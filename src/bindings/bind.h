@@ -20,6 +20,7 @@ void bind_items(nanobind::module_& module);
 void bind_map(nanobind::module_& module);
 void bind_own(nanobind::module_& module);
 void bind_pad(nanobind::module_& module);
+void bind_pieces(nanobind::module_& module);
 void bind_parse(nanobind::module_& module);
 void bind_permutation(nanobind::module_& module);
 void bind_record_digest(nanobind::module_& module);

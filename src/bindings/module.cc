@@ -9,6 +9,7 @@ NB_MODULE(_core, module) {
   tfrkit::bind_crc32c(module);
   tfrkit::bind_frame(module);
   tfrkit::bind_split(module);
+  tfrkit::bind_pieces(module);
   tfrkit::bind_map(module);
   tfrkit::bind_read(module);
   tfrkit::bind_read_files(module);

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cerrno>
 #include <cstdint>
 #include <cstring>
@@ -22,6 +23,7 @@
 #include "bindings/arrays/convert.h"
 #include "bindings/bind.h"
 #include "bindings/errors.h"
+#include "bindings/frames/frame_pieces.h"
 #include "bindings/frames/sigbus_guard.h"
 #include "core/frames/frame.h"
 
@@ -30,6 +32,7 @@ namespace {
 
 constexpr std::size_t kWithGilBytes = 65536;  // for more the GIL is released
 constexpr std::size_t kPageBytes = 4096;
+constexpr std::size_t kAroundBytes = 65536;  // that the system maps round a page which it must
 constexpr std::size_t kLineBytes = 64;
 constexpr std::size_t kResidentSamples = 8;  // of frames, to see whether they are in memory
 
@@ -103,6 +106,9 @@ class FrameMap {
   [[nodiscard]] std::optional<Layout> lay_out(const Int64Input& numbers) const;
   std::tuple<std::int64_t, int> take(const Int64Input& numbers, const Buffer& buffer,
                                      const Int64Input& outs);
+  std::tuple<std::int64_t, int> sweep(const Int64Input& numbers, const FramePieces& pieces,
+                                      const Int64Input& places);
+  void let_go() const noexcept { drop({0, map_.size()}); }
 
   friend class FilesPlan;
 
@@ -113,11 +119,12 @@ class FrameMap {
     Code code = Code::kOk;
   };
 
-  // The arguments of take.
+  // The arguments of take, and of sweep.
   struct TakePlan {
     std::span<const std::int64_t> numbers;
-    std::span<const std::int64_t> outs;
+    std::span<const std::int64_t> outs;  // places of the pieces, if there are such
     std::span<std::byte> buffer;
+    const FramePieces* pieces = nullptr;
   };
 
   // The end of a group of copied frames, and why it ended.
@@ -141,6 +148,7 @@ class FrameMap {
   [[nodiscard]] static std::span<std::byte> room(const TakePlan& plan, std::size_t index,
                                                  Place place) noexcept {
     const std::int64_t out = plan.outs[index];
+    if (plan.pieces != nullptr) return plan.pieces->room(out, place.size);
     if (out < 0 || static_cast<std::uint64_t>(out) > plan.buffer.size()) return {};
     const std::span<std::byte> rest = plan.buffer.subspan(static_cast<std::size_t>(out));
     return place.size <= rest.size() ? rest.first(place.size) : std::span<std::byte>();
@@ -153,6 +161,7 @@ class FrameMap {
   bool touch(Place place) noexcept;
   [[nodiscard]] bool is_resident(Place place) const noexcept;
   void ask_for(Place place) const noexcept;
+  void drop(Place stretch) const noexcept;
   [[nodiscard]] Code copy(Place place, std::byte* payload) const noexcept;
   [[nodiscard]] Group copy_group(const TakePlan& plan, std::size_t first) const noexcept;
   [[nodiscard]] Code check_at(const TakePlan& plan, std::size_t index) const noexcept;
@@ -272,6 +281,7 @@ FrameMap::Group FrameMap::copy_group(const TakePlan& plan, std::size_t first) co
     for (std::size_t i = first; i < numbers.size() && done < kGroupBytes; ++i) {
       if (i + kPositionsAhead < numbers.size() && is_number(numbers[i + kPositionsAhead])) {
         __builtin_prefetch(frames_.data() + numbers[i + kPositionsAhead]);
+        if (plan.pieces != nullptr) plan.pieces->prefetch(plan.outs[i + kPositionsAhead]);
       }
       if (i + kFramesAhead < numbers.size()) {
         const Place ahead = place(numbers[i + kFramesAhead]);
@@ -324,6 +334,50 @@ std::tuple<std::int64_t, int> FrameMap::take(const Int64Input& numbers, const Bu
   }
   if (failure.code == Code::kOutOfRange) {
     raise_out_of_range("numbers and outs", static_cast<std::size_t>(failure.index), buffer.size());
+  }
+  return {failure.index, static_cast<int>(failure.code)};
+}
+
+// Unmaps the pages of a stretch, and those that the system has mapped round it.
+void FrameMap::drop(Place stretch) const noexcept {
+  const std::size_t ahead = std::bit_cast<std::uintptr_t>(map_.data()) % kAroundBytes;
+  const std::size_t start = (stretch.start + ahead) / kAroundBytes * kAroundBytes;
+  const std::size_t end = (stretch.start + stretch.size + ahead + kAroundBytes - 1) / kAroundBytes;
+  const std::size_t first = start < ahead ? 0 : start - ahead;
+  madvise(const_cast<std::byte*>(map_.data()) + first,
+          std::min(end * kAroundBytes - ahead, map_.size()) - first, MADV_DONTNEED);
+}
+
+// Reads the frames of one stretch of the file, in ascending order, and unmaps its pages: of a pass
+// over all of a file no more than a stretch for each thread stays resident. The system keeps them
+// for others. What is dense is read as a whole if it has to come from the disk.
+std::tuple<std::int64_t, int> FrameMap::sweep(const Int64Input& numbers, const FramePieces& pieces,
+                                              const Int64Input& places) {
+  check_same_size("numbers", numbers.shape(0), "places", places.shape(0));
+  const TakePlan plan{entries(numbers), entries(places), {}, &pieces};
+  install_guard();
+  Failure failure;
+  {
+    const nb::gil_scoped_release released;
+    Place stretch;
+    if (!plan.numbers.empty()) {
+      const Place first = place(plan.numbers.front());
+      const Place last = place(plan.numbers.back());
+      if (last.start >= first.start) stretch = {first.start, last.start + last.size - first.start};
+    }
+    const std::size_t step = plan.numbers.size() / kResidentSamples + 1;
+    for (std::size_t i = 0; i < plan.numbers.size() && stretch.size != 0; i += step) {
+      const Place sample = place(plan.numbers[i]);
+      if (sample.size == 0 || is_resident(sample)) continue;
+      ask_for(stretch);
+      break;
+    }
+    failure = take_all(plan);
+    if (stretch.size != 0) drop(stretch);
+  }
+  if (failure.code == Code::kOutOfRange) {
+    raise_out_of_range("numbers and places", static_cast<std::size_t>(failure.index),
+                       pieces.size());
   }
   return {failure.index, static_cast<int>(failure.code)};
 }
@@ -487,7 +541,13 @@ void bind_map(nb::module_& module) {
            "the bytes in all; None if one of them is not in the map.")
       .def("take", &FrameMap::take, nb::arg("numbers"), nb::arg("buffer"), nb::arg("outs"),
            "Copy whole frames: the one with numbers[i] to buffer[outs[i]:]. Return as read_frames\n"
-           "does; NEED_MORE also says: ask read_frames.");
+           "does; NEED_MORE also says: ask read_frames.")
+      .def("sweep", &FrameMap::sweep, nb::arg("numbers"), nb::arg("pieces"), nb::arg("places"),
+           "Copy whole frames of ascending numbers to their places, and let go of the pages from\n"
+           "the first to the last. Return as take does.")
+      .def("let_go", &FrameMap::let_go,
+           "Let go of all pages: they do not count as this process's memory any more. They are\n"
+           "mapped again when they are asked for.");
   module.def(
       "take_mapped", take_mapped, nb::arg("maps"), nb::arg("starts"), nb::arg("numbers"),
       nb::sig("def take_mapped(maps: list[FrameMap | None], starts: NDArray[numpy.int64], "

@@ -1,9 +1,11 @@
 // Frames straight from a file descriptor, at any position.
+#include <fcntl.h>
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/tuple.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstdint>
@@ -15,6 +17,7 @@
 #include "bindings/arrays/convert.h"
 #include "bindings/bind.h"
 #include "bindings/errors.h"
+#include "bindings/frames/frame_pieces.h"
 #include "core/frames/frame.h"
 
 namespace tfrkit {
@@ -128,8 +131,8 @@ struct Failure {
   int error_number = 0;
 };
 
-// The arguments of read_frames. Python may change the arrays while they are in use without the
-// GIL, so that every entry is read once and checked when it is used.
+// The arguments of read_frames and read_pieces. Python may change the arrays while they are in use
+// without the GIL, so that every entry is read once and checked when it is used.
 struct ReadPlan {
   int fd;
   std::span<const std::int64_t> frames;
@@ -137,6 +140,13 @@ struct ReadPlan {
   std::span<const std::int64_t> outs;
   std::span<std::byte> buffer;
   bool check;
+  const FramePieces* pieces = nullptr;  // if so, `outs` are places there
+
+  // Returns where a frame goes; nothing if it is out of range.
+  [[nodiscard]] std::span<std::byte> room(std::int64_t place, std::int64_t length) const noexcept {
+    if (length < 0) return {};
+    return pieces->room(place, static_cast<std::size_t>(length) + kFrameOverheadBytes);
+  }
 };
 
 // A run of frames that lie side by side in the file and in the buffer.
@@ -153,6 +163,12 @@ Run find_run(const ReadPlan& plan, std::size_t first) noexcept {
   constexpr std::int64_t kOverhead = kFrameOverheadBytes;
   const auto room = static_cast<std::int64_t>(plan.buffer.size());
   Run run{plan.frames[first], plan.outs[first], 0, 0};
+  if (plan.pieces != nullptr) {
+    const std::span<std::byte> target = plan.room(run.out, plan.lengths[first]);
+    run.size = static_cast<std::int64_t>(target.size());
+    run.count = target.empty() || run.file < 0 || run.size > kMax - run.file ? 0 : 1;
+    return run;
+  }
   if (run.file < 0 || run.out < 0 || run.out > room) return run;
   for (std::size_t i = first; i < plan.frames.size(); ++i) {
     const std::int64_t file = plan.frames[i];
@@ -168,12 +184,51 @@ Run find_run(const ReadPlan& plan, std::size_t first) noexcept {
   return run;
 }
 
-// Reads a run and checks its frames.
-Failure read_run(const ReadPlan& plan, const Run& run, std::size_t first) noexcept {
+// Reads a run into its place if it is in the page cache. Returns the bytes got.
+std::size_t read_cached(int fd, const Run& run, std::span<std::byte> target) noexcept {
+#ifdef RWF_NOWAIT
+  const iovec part{target.data(), target.size()};
+  return static_cast<std::size_t>(
+      std::max<ssize_t>(0, preadv2(fd, &part, 1, run.file, RWF_NOWAIT)));
+#else
+  (void)fd, (void)run, (void)target;
+  return 0;
+#endif
+}
+
+// Lets the system read all runs from frame `first` on, without waiting for them.
+void ask_for_runs(const ReadPlan& plan, std::size_t first) noexcept {
+#ifdef POSIX_FADV_WILLNEED
+  while (first < plan.frames.size()) {
+    const Run run = find_run(plan, first);
+    if (run.count == 0) return;
+    posix_fadvise(plan.fd, run.file, run.size, POSIX_FADV_WILLNEED);
+    first += run.count;
+  }
+#else
+  (void)plan, (void)first;
+#endif
+}
+
+// Reads a run and checks its frames. The first that has to come from the disk sets `asked`, and
+// lets the system fetch all that follow at once.
+Failure read_run(const ReadPlan& plan, const Run& run, std::size_t first, bool& asked) noexcept {
   const std::span<std::byte> target =
-      plan.buffer.subspan(static_cast<std::size_t>(run.out), static_cast<std::size_t>(run.size));
-  iovec part{target.data(), target.size()};
-  const ReadResult result = read_parts(plan.fd, run.file, {&part, 1});
+      plan.pieces != nullptr ? plan.pieces->room(run.out, static_cast<std::size_t>(run.size))
+                             : plan.buffer.subspan(static_cast<std::size_t>(run.out),
+                                                   static_cast<std::size_t>(run.size));
+  if (target.empty()) return {static_cast<std::int64_t>(first), Code::kOutOfRange, 0};
+  const std::size_t there = asked ? 0 : read_cached(plan.fd, run, target);
+  if (there < target.size() && !asked && first + run.count < plan.frames.size()) {
+    ask_for_runs(plan, first);
+    asked = true;
+  }
+  iovec part{target.data() + there, target.size() - there};
+  ReadResult result{static_cast<std::int64_t>(there), 0};
+  if (there < target.size()) {
+    result = read_parts(plan.fd, run.file + result.got, {&part, 1});
+    if (result.got >= 0) result.got += static_cast<std::int64_t>(there);
+  }
   const auto index = [first](std::size_t i) { return static_cast<std::int64_t>(first + i); };
   if (result.got < 0) return {index(0), Code::kOk, result.error_number};
   Bytes left = Bytes(target).first(static_cast<std::size_t>(result.got));
@@ -191,20 +246,19 @@ Failure read_run(const ReadPlan& plan, const Run& run, std::size_t first) noexce
 }
 
 Failure read_all(const ReadPlan& plan) noexcept {
+  bool asked = false;
   for (std::size_t first = 0; first < plan.frames.size();) {
     const Run run = find_run(plan, first);
     if (run.count == 0) return {static_cast<std::int64_t>(first), Code::kOutOfRange, 0};
-    const Failure failure = read_run(plan, run, first);
+    const Failure failure = read_run(plan, run, first, asked);
     if (failure.index >= 0) return failure;
     first += run.count;
   }
   return {};
 }
 
-std::tuple<std::int64_t, int> read_frames(int fd, const Int64Input& frames,
-                                          const Int64Input& lengths, const Buffer& buffer,
-                                          const Int64Input& outs, bool check) {
-  const ReadPlan plan{fd, entries(frames), entries(lengths), entries(outs), buffer.bytes(), check};
+// `size`: of what the frames go to, for the message.
+std::tuple<std::int64_t, int> read_plan(const ReadPlan& plan, std::size_t size) {
   check_same_size("frames", plan.frames.size(), "lengths", plan.lengths.size());
   check_same_size("frames", plan.frames.size(), "outs", plan.outs.size());
   Failure failure;
@@ -214,10 +268,24 @@ std::tuple<std::int64_t, int> read_frames(int fd, const Int64Input& frames,
   }
   if (failure.error_number != 0) raise_os_error(failure.error_number);
   if (failure.code == Code::kOutOfRange) {
-    raise_out_of_range("frames, lengths and outs", static_cast<std::size_t>(failure.index),
-                       buffer.size());
+    raise_out_of_range("frames, lengths and outs", static_cast<std::size_t>(failure.index), size);
   }
   return {failure.index, static_cast<int>(failure.code)};
+}
+
+std::tuple<std::int64_t, int> read_frames(int fd, const Int64Input& frames,
+                                          const Int64Input& lengths, const Buffer& buffer,
+                                          const Int64Input& outs, bool check) {
+  return read_plan(
+      {fd, entries(frames), entries(lengths), entries(outs), buffer.bytes(), check, nullptr},
+      buffer.size());
+}
+
+std::tuple<std::int64_t, int> read_pieces(int fd, const Int64Input& frames,
+                                          const Int64Input& lengths, const FramePieces& pieces,
+                                          const Int64Input& places, bool check) {
+  return read_plan({fd, entries(frames), entries(lengths), entries(places), {}, check, &pieces},
+                   pieces.size());
 }
 
 }  // namespace
@@ -233,6 +301,9 @@ void bind_read(nb::module_& module) {
              nb::arg("buffer"), nb::arg("outs"), nb::arg("check"),
              "Read whole frames into `buffer`: frame i from file position frames[i] to\n"
              "buffer[outs[i]:]. Return (index of the first that failed or -1, code).");
+  module.def("read_pieces", read_pieces, nb::arg("fd"), nb::arg("frames"), nb::arg("lengths"),
+             nb::arg("pieces"), nb::arg("places"), nb::arg("check"),
+             "The same into FramePieces: frame i to its place places[i].");
 }
 
 }  // namespace tfrkit

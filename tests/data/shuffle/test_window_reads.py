@@ -18,6 +18,8 @@ from tests.data.support.outcomes import wait_for
 from tests.oracle.support.frames import flip, frames
 from tfrkit.data.engine.read_ahead import Reading
 from tfrkit.errors import DataLossError
+from tfrkit.records.access import record_files
+from tfrkit.records.access.gather_pieces import gather_pieces
 from tfrkit.records.access.record_files import RecordFiles
 
 COUNT, SIZE = 4000, 100
@@ -41,7 +43,12 @@ def takes(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Any]]:
         calls.append(np.array(numbers))
         return take(self, numbers)
 
+    def noted_pieces(parts: Any, count: int, each: int) -> Any:
+        calls.append(np.concatenate([part.numbers for part in parts]))  # of the only file
+        return gather_pieces(parts, count, each)
+
     monkeypatch.setattr(RecordFiles, "take", noted)
+    monkeypatch.setattr(record_files, "gather_pieces", noted_pieces)
     return iter([calls])
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
@@ -90,12 +91,29 @@ class Lookup(ABC):
         return float(max(1, self.at(np.zeros(1, np.int64), 0).chunk.nbytes))
 
     def windowed(self, numbers: IntArray, epoch: int) -> Iterator[Windowed]:
-        """What `at` would ask shuffles with a window for; each comes at least once, also if for nothing."""
+        """What `at` would ask shuffles that read ahead for; each comes at least once, also if for nothing."""
         return iter(())
+
+    def in_pieces(self, numbers: IntArray, epoch: int, each: int) -> list[Found]:
+        """Return as `at` does, read in the order of the storage, in pieces of `each` of the numbers."""
+        order = np.argsort(numbers, kind="stable")
+        chunk, kept = self.at(numbers[order], epoch)
+        found = order if kept is None else order[kept]  # which of the numbers
+        rows = np.argsort(found, kind="stable")
+        chunk, places = chunk.take(rows), found[rows]
+        bounds = np.searchsorted(places, np.arange(0, len(numbers) + each, each)).tolist()
+        return [
+            Found(chunk.slice(begin, end), None if kept is None else places[begin:end] - number * each)
+            for number, (begin, end) in enumerate(pairwise(bounds))
+        ]
+
+    def group(self) -> int:
+        """How many elements a pass in random order best gets at once, by `in_pieces`; 0: as they come."""
+        return 0
 
 
 class Windowed(NamedTuple):
-    """What a shuffle with a window is asked for.
+    """What a shuffle that reads ahead is asked for.
 
     Attributes:
         lookup: the shuffle.
@@ -115,21 +133,25 @@ class Windowed(NamedTuple):
 
 
 class WindowedLookup(Lookup):
-    """Elements that are best read a window at a time.
+    """Elements that are best read many at a time: a window, or a number of them.
 
     Attributes:
         readings: what is read in this pass.
+        most: elements that are read at once; 0: a whole window.
+        piece: how many of them come in one.
     """
 
     readings: Readings
+    most: int = 0
+    piece: int
 
     @abstractmethod
     def windows(self, places: IntArray, epoch: int) -> IntArray:
         """The numbers of the windows of some places."""
 
     @abstractmethod
-    def read(self, places: IntArray, epoch: int) -> Found:
-        """Read the elements at some places, in the order of the storage."""
+    def read(self, places: IntArray, epoch: int) -> list[Found]:
+        """Read the elements at some places, in the order of the storage; return them in pieces."""
 
 
 class LookupOver(Lookup):
@@ -167,6 +189,12 @@ class Renumbered(LookupOver):
 
     def windowed(self, numbers: IntArray, epoch: int) -> Iterator[Windowed]:
         return self.inner.windowed(self._number(numbers), epoch)
+
+    def in_pieces(self, numbers: IntArray, epoch: int, each: int) -> list[Found]:
+        return self.inner.in_pieces(self._number(numbers), epoch, each)
+
+    def group(self) -> int:
+        return self.inner.group()
 
 
 class MadeLookup(LookupOver):
@@ -206,6 +234,8 @@ def in_places(parts: Sequence[tuple[IntArray, Found]], count: int) -> Found:
     """
     chunks = [found.chunk for _, found in parts]
     at = np.concatenate([places if found.kept is None else places[found.kept] for places, found in parts])
+    if (at[1:] > at[:-1]).all():
+        return Found(concat(chunks), None if len(at) == count else at)
     order = np.argsort(at, kind="stable")
     sizes = [*map(len, chunks)]
     which, rows = np.repeat(np.arange(len(chunks)), sizes), np.concatenate([*map(np.arange, sizes)])

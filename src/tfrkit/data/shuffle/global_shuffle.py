@@ -14,6 +14,7 @@ from typing import Any, Final
 import numpy as np
 
 from tfrkit.data.arguments import integer
+from tfrkit.data.elements.chunk import concat
 from tfrkit.data.engine.fetch_node import NumberedNode
 from tfrkit.data.engine.lookup import (
     Found,
@@ -26,7 +27,7 @@ from tfrkit.data.engine.lookup import (
     require_lookup,
 )
 from tfrkit.data.engine.node import INFINITE_CARDINALITY, Context, Node, NodeIterator, Run
-from tfrkit.data.engine.read_ahead import Readings
+from tfrkit.data.engine.read_ahead import Reading, Readings
 from tfrkit.data.shuffle.epoch_seeds import GlobalSeed
 from tfrkit.errors import InvalidArgumentError
 from tfrkit.model.row_selection import IntArray
@@ -38,6 +39,8 @@ __all__ = ["GlobalShuffleNode", "drawn_seed", "given_seed", "make_global_shuffle
 _RUN_BYTES: Final = 1 << 22  # of neighbours in a window: what object stores and disks deliver well at once
 _LOOKED_AT: Final = 1 << 17  # elements of an epoch by which `explain` tells what it reads
 _LOOKED_INTO: Final = 16  # windows of them
+_PIECE: Final = 4096  # elements that are let go at once when they are used up
+_PIECE_BYTES: Final = 1_900_000  # of them, about: with what their sizes differ by it fits into a large page
 _LEAST_RUNS: Final = 16  # of a window, or its elements would be of few neighbourhoods
 
 
@@ -73,9 +76,11 @@ class GlobalShuffleNode(NumberedNode):
                 "global_shuffle: expected a dataset with an end. Shuffle before repeat(), which then has another order "
                 "every time."
             )
-        if self.window is None:
+        if self.window is None and not inner.group():
             return _ShuffledLookup(inner, _PlainOrder(inner, self))
         readings = context.readings.setdefault(self, Readings())
+        if self.window is None:
+            return _GroupLookup(inner, _PlainOrder(inner, self), readings)
         return _WindowLookup(inner, _WindowOrder(inner, self), readings)
 
     def start(self, context: Context, state: Any = None) -> NodeIterator:
@@ -246,18 +251,23 @@ class _ShuffledLookup(LookupOver):
         return iter(())
 
 
-class _WindowLookup(_ShuffledLookup, WindowedLookup):
-    """Takes elements from what is read of their windows, if something is."""
+class _AheadLookup(_ShuffledLookup, WindowedLookup):
+    """Takes elements from what is read ahead of them, if something is."""
 
-    def __init__(self, inner: Lookup, order: _WindowOrder, readings: Readings) -> None:
+    def __init__(self, inner: Lookup, order: _PlainOrder | _WindowOrder, readings: Readings) -> None:
         super().__init__(inner, order)
-        self.order = order
         self.readings = readings
+        self.piece = max(1, min(_PIECE, int(_PIECE_BYTES / inner.element_bytes())))
 
     def at(self, numbers: IntArray, epoch: int) -> Found:
+        if not len(numbers):
+            return super().at(numbers, epoch)
+        near = self.readings.of(epoch, int(numbers.min()), int(numbers.max()))
+        if (run := _run(near, numbers)) is not None:
+            return run
         left = np.arange(len(numbers))
         parts: list[tuple[IntArray, Found]] = []
-        for reading in self.readings.of(epoch):
+        for reading in near:
             rows, there = reading.rows_of(numbers[left])
             if there.any() and (found := reading.found()) is not None:
                 parts.append((left[there], _some(found, rows[there])))
@@ -273,16 +283,51 @@ class _WindowLookup(_ShuffledLookup, WindowedLookup):
     def windowed(self, numbers: IntArray, epoch: int) -> Iterator[Windowed]:
         yield Windowed(self, np.arange(len(numbers)), numbers, epoch)
 
+    def read(self, places: IntArray, epoch: int) -> list[Found]:
+        return self.inner.in_pieces(self._order.numbers(places, epoch), epoch, self.piece)
+
+
+class _WindowLookup(_AheadLookup):
+    """Elements that are read a window at a time."""
+
+    def __init__(self, inner: Lookup, order: _WindowOrder, readings: Readings) -> None:
+        super().__init__(inner, order, readings)
+        self.order = order
+
     def windows(self, places: IntArray, epoch: int) -> IntArray:
         return self.order.window_at(places, epoch)[0]
 
-    def read(self, places: IntArray, epoch: int) -> Found:
-        numbers = self.order.numbers(places, epoch)
-        order = np.argsort(numbers, kind="stable")
-        chunk, kept = self.inner.at(numbers[order], epoch)
-        found = order if kept is None else order[kept]  # which of the places
-        rows = np.argsort(found)
-        return Found(chunk.take(rows), None if kept is None else found[rows])
+
+class _GroupLookup(_AheadLookup):
+    """Elements that are read many at a time, wherever they are: one by one would leave whole files mapped."""
+
+    def __init__(self, inner: Lookup, order: _PlainOrder, readings: Readings) -> None:
+        super().__init__(inner, order, readings)
+        self.most = inner.group()
+
+    def windows(self, places: IntArray, epoch: int) -> IntArray:
+        return np.zeros(len(places), np.int64)
+
+
+def _run(readings: list[Reading], places: IntArray) -> Found | None:
+    """Neighbouring places from readings of neighbours, the usual case; None if it is another."""
+    at, end = int(places[0]), int(places[-1]) + 1
+    if end - at != len(places) or not (places[1:] > places[:-1]).all():
+        return None
+    chunks = []
+    for reading in sorted(readings, key=lambda each: int(each.places[0])):
+        first, after = int(reading.places[0]), int(reading.places[-1]) + 1
+        if not first <= at < after or after - first != len(reading.places):
+            continue
+        found = reading.found()
+        if found is None or found.kept is not None:
+            return None
+        stop = min(end, after)
+        chunks.append(found.chunk.slice(at - first, stop - first))
+        at = stop
+        if at == end:
+            return Found(concat(chunks))
+    return None
 
 
 def _some(found: Found, rows: IntArray) -> Found:

@@ -138,6 +138,19 @@ class _RecordsLookup(Lookup):
     def element_bytes(self) -> float:
         return max(1.0, self._files.nbytes / max(1, self.size))
 
+    def in_pieces(self, numbers: IntArray, epoch: int, each: int) -> list[Found]:
+        """Read the records without leaving files mapped; where that fails, as others do."""
+        try:
+            blocks = self._files.take_pieces(numbers, each)
+        except DataLossError:
+            blocks = None
+        if blocks is None:
+            return super().in_pieces(numbers, epoch, each)
+        return [Found(RecordChunk(self._located(block))) for block in blocks]
+
+    def group(self) -> int:
+        return int(self._whole(lambda: self._files.group))
+
     def _whole(self, use: Callable[[], Any]) -> Any:
         """Use files; damage that leaves the records after it without numbers cannot be skipped."""
         try:
@@ -148,7 +161,9 @@ class _RecordsLookup(Lookup):
             raise _unnumbered(error) from None
 
     def _blocks(self, numbers: IntArray) -> list[Block]:
-        block = self._files.take(numbers)
+        return self._located(self._files.take(numbers))
+
+    def _located(self, block: Block) -> list[Block]:
         return self._files.by_file(block) if self._context.origin else [block]
 
     def _without_damage(self, numbers: IntArray, epoch: int, error: DataLossError) -> Found:

@@ -41,6 +41,9 @@ __all__ = ["SPLIT_BYTES", "FileFrames", "check_gathered", "no_short_way"]
 
 SPLIT_BYTES: Final = 4 << 20  # fewer are not worth a second thread: 1,024 records of 650 bytes lose by it
 _FRAME_BYTES: Final = HEADER_BYTES + FOOTER_BYTES
+_MAPPED_BYTES: Final = (
+    1 << 14
+)  # larger frames are read by position, on average: it takes as long as a copy from a map
 
 
 class FileFrames:
@@ -167,10 +170,32 @@ class FileFrames:
         if bad >= 0:
             raise self.error(int(numbers[bad]))
 
-    def wanted(self, numbers: IntArray, buffer: _core.Buffer, outs: IntArray) -> WantedRanges:
-        """Say which ranges of a remote file to fetch for the same; nothing is checked."""
+    def read_pieces(self, numbers: IntArray, pieces: _core.FramePieces, places: IntArray) -> None:
+        """Copy frames of a plain local file to their places, by position, checked.
+
+        Raises:
+            DataLossError: a frame is damaged.
+        """
+        source, bad = self._open_source(), 0
+        if source is not None:
+            starts = self.index.frames[numbers]
+            lengths = self.index.frames[numbers + 1] - starts - _FRAME_BYTES
+            bad, _ = _core.read_pieces(_fd(source), starts, lengths, pieces, places, self.crc)
+        elif self.frame_map is not None:
+            bad, _ = self.frame_map.sweep(numbers, pieces, places)
+        if bad >= 0:
+            raise self.error(int(numbers[bad]))
+
+    @property
+    def range_source(self) -> RemoteSource:
+        """Where ranges of a remote file come from."""
         source = self._open_source()
         assert isinstance(source, RemoteSource)
+        return source
+
+    def wanted(self, numbers: IntArray, buffer: _core.Buffer, outs: IntArray) -> WantedRanges:
+        """Say which ranges of a remote file to fetch for the same; nothing is checked."""
+        source = self.range_source
         view, starts = memoryview(buffer), self.index.frames[numbers]
         sizes = self.index.frames[numbers + 1] - starts
         if self.members is not None:
@@ -280,8 +305,13 @@ def _fd(source: ByteSource) -> int:
 
 
 def _map_frames(source: ByteSource, index: Index, crc: bool, settled: bool) -> _core.FrameMap | None:
-    """Map a plain file; None where that cannot be done: it is remote or empty, or its file system knows no maps."""
+    """Map a plain file; None where that cannot be done: it is remote or empty, or its file system knows no maps.
+
+    Nor is a file of large records, if it can be opened again: a map gains nothing there, and would become resident.
+    """
     if index.compression or source.remote:
+        return None
+    if not settled and int(index.frames[-1]) >= _MAPPED_BYTES * max(1, len(index.frames) - 1):
         return None
     try:
         return _core.FrameMap(_fd(source), index.frames, crc, settled)

@@ -26,6 +26,7 @@ from tfrkit.records.access.count import manifest_counts
 from tfrkit.records.access.file_frames import FileFrames, no_short_way
 from tfrkit.records.access.find_index import MayHave, listed_folders
 from tfrkit.records.access.gather import FramePart, block_of, gather
+from tfrkit.records.access.gather_pieces import gather_pieces, sorted_order
 from tfrkit.records.access.iterate import iterate_records
 from tfrkit.records.access.record_file import SPILL_BYTES
 from tfrkit.stores.files import ask_all, file_info, is_local
@@ -38,6 +39,10 @@ __all__ = ["RecordFiles"]
 
 _REMOTE_AT_ONCE: Final = 32  # files that are opened
 _MOST_AT_ONCE: Final = 1 << 15  # records that one core copies; more are divided among all
+_RESIDENT_BYTES: Final = 160_000_000  # of maps that a pass in random order may leave resident
+_GROUP_BYTES: Final = (
+    128_000_000  # of records that it reads at once if there are more; as much memory is reused
+)
 _NO_COUNT: Final = -1  # before the files were counted
 
 
@@ -212,6 +217,49 @@ class RecordFiles:
             for file, at, group in zip(files, chosen, groups, strict=True)
         ]
         return block_of(gather(parts, len(numbers)), numbers)
+
+    def take_pieces(self, numbers: IntArray, each: int) -> list[Block] | None:
+        """Return records for one pass: as `take`, in blocks of `each`, and without leaving anything mapped.
+
+        Args:
+            numbers: of records that exist.
+            each: how many records a block has. Those that are used up take no memory any more.
+
+        Returns:
+            The blocks; None if a file is compressed, which `take` reads.
+
+        Raises:
+            DataLossError: a record is damaged.
+        """
+        len(self)
+        order = sorted_order(numbers)
+        ascending = numbers[order]
+        cuts = np.searchsorted(ascending, self._start_array).tolist()
+        chosen = [file for file, (begin, end) in enumerate(pairwise(cuts)) if begin < end]
+        files = self._open(chosen)
+        if any(file.members is not None for file in files):
+            return None
+        parts = [
+            FramePart(
+                file, ascending[cuts[at] : cuts[at + 1]] - self._starts[at], order[cuts[at] : cuts[at + 1]]
+            )
+            for file, at in zip(files, chosen, strict=True)
+        ]
+        pieces = gather_pieces(parts, len(numbers), each)
+        return [block_of(piece, numbers[at * each : (at + 1) * each]) for at, piece in enumerate(pieces)]
+
+    @property
+    def group(self) -> int:
+        """How many records a pass in random order best takes at once by `take_pieces`; 0: as they come.
+
+        Maps of large local files would become resident as a whole. It opens the files.
+        """
+        count = len(self)
+        if not count or self.nbytes <= _RESIDENT_BYTES or not all(map(is_local, self._paths)):
+            return 0
+        if any(file.frame_map is None for file in self._open(range(len(self._paths)))):
+            return 0
+        return max(1, _GROUP_BYTES * count // self.nbytes)
 
     def _take_mapped(self, numbers: IntArray) -> Block | None:
         """Take records of open local files in one native call: 0.2 us each instead of 0.4 (benchmarks/lookup.py)."""
