@@ -38,7 +38,7 @@ OWN_FOLDERS_OF_TESTS = {
 # a decision, with its reason beside it.
 STEP = 50
 PART_LINES = {
-    "src/bindings": 8_900,  # many files read in one call; permutations; maps, asked for ahead; frames of one pass
+    "src/bindings": 8_950,  # many files read in one call; permutations; maps, asked for ahead; frames of one pass
     "src/core": 14_600,  # what a record means; shuffled records in their blocks; permutations; varints four at a time
     "src/tfrkit": 1_750,  # names, errors, secrets, options, extras, threads (and what no Ctrl-C ends); make_manifest
     "src/tfrkit/build": 17_950,  # options; formats; rows and partitions by expressions; tasks as plain data, attempts
@@ -50,7 +50,7 @@ PART_LINES = {
     "src/tfrkit/integrations": 3_250,  # SQL and frames; training: torch, JAX, grain, Keras; torchdata; what is skipped
     "src/tfrkit/model": 4_800,  # misspelt attributes are answered with the nearest one; records that a shuffle drew
     "src/tfrkit/parsing": 4_150,
-    "src/tfrkit/records": 14_850,  # manifests in stores; random access, for one pass; zones; diff; shards of cluster tasks
+    "src/tfrkit/records": 14_850,  # manifests in stores; random access, for one pass; zones; diff; cluster tasks
     "src/tfrkit/scanning": 2_450,  # columns of exports, read_table; frames; zones; parts of a scan for clusters
     "src/tfrkit/stores": 6_100,  # object stores, fsspec, memory, the cache; locks that no Ctrl-C leaves behind
     "src/tfrkit/testing": 2_000,  # stages by number, in the plain engine; shards of batches before them

@@ -41,9 +41,7 @@ __all__ = ["SPLIT_BYTES", "FileFrames", "check_gathered", "no_short_way"]
 
 SPLIT_BYTES: Final = 4 << 20  # fewer are not worth a second thread: 1,024 records of 650 bytes lose by it
 _FRAME_BYTES: Final = HEADER_BYTES + FOOTER_BYTES
-_MAPPED_BYTES: Final = (
-    1 << 14
-)  # larger frames are read by position, on average: it takes as long as a copy from a map
+_MAPPED_BYTES: Final = 1 << 14  # of frames on average; files of larger ones are read by position
 
 
 class FileFrames:
