@@ -37,7 +37,7 @@ PYTHON_FUZZERS := $(basename $(notdir $(wildcard fuzz/fuzz_*.py)))
 # Sanitizers place their shadow memory at fixed addresses, which strong address randomisation can collide with.
 FIXED_ADDRESSES := $(shell setarch -R true 2>/dev/null && echo setarch -R)
 
-.PHONY: help demo test test-ready test-cpp build-sanitized test-sanitized test-python test-cpu lint lint-python lint-types lint-cpp lint-format lint-tree bench fuzz soak docs wheels install clean FORCE
+.PHONY: help demo test test-ready test-cpp build-sanitized test-sanitized test-python test-clusters test-cpu lint lint-python lint-types lint-cpp lint-format lint-tree bench fuzz soak docs wheels install clean FORCE
 .DELETE_ON_ERROR:
 .SUFFIXES:
 .SECONDARY:
@@ -84,7 +84,7 @@ demo: $(RUN)/.stamp-tfrkit
 
 # --- test ---
 
-TEST_PARTS := test-ready test-cpp test-sanitized test-python test-cpu
+TEST_PARTS := test-ready test-cpp test-sanitized test-python test-clusters test-cpu
 
 test: $(DEV)/.stamp-tfrkit
 	@took=; for part in $(TEST_PARTS); do \
@@ -127,7 +127,12 @@ test-sanitized: build-sanitized
 
 # Many tests wait for their files to be synced: in memory that is free.
 test-python: $(DEV)/.stamp-tfrkit $(DEV)/.stamp-group-test $(AZURITE)
-	tools/in_memory.sh $(DEV)/bin/python -m pytest -n $(JOBS) --dist worksteal --durations=10 $(PYTEST_ARGS)
+	tools/in_memory.sh $(DEV)/bin/python -m pytest -n $(JOBS) --dist worksteal -m 'not cluster' --durations=10 $(PYTEST_ARGS)
+
+# Clusters of processes, each started once and shared by its tests.
+test-clusters: $(DEV)/.stamp-tfrkit $(DEV)/.stamp-group-test
+	@tools/ensure.sh java
+	$(DEV)/bin/python -m pytest -n 2 --dist loadgroup -m cluster --durations=10 $(PYTEST_ARGS)
 
 # The results of TensorFlow's kernels depend on the CPU. The tests of such results again as on CPUs without AVX-512, and
 # without AVX2: there TensorFlow leaves oneDNN's operations off, and uses its products of matrices only. Then with those

@@ -16,6 +16,7 @@ import pytest
 pytest_plugins = [
     "tests.support.forks",  # bounds what tests fork
     "tests.support.servers.fixtures",  # servers, started when a test asks for one
+    "tests.support.spark",  # a Spark cluster, likewise
 ]
 
 ROOT = Path(__file__).resolve().parent.parent

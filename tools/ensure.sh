@@ -5,6 +5,7 @@
 #   tools/ensure.sh compiler            a C++20 compiler with the address and undefined-behaviour sanitizers
 #   tools/ensure.sh libfuzzer CLANGXX   a clang++ with libFuzzer
 #   tools/ensure.sh node                Node.js >= 20 with npm
+#   tools/ensure.sh java                Java >= 17, for Spark
 set -euo pipefail
 
 need=$1
@@ -32,6 +33,10 @@ assert os.path.exists(os.path.join(sysconfig.get_path("include"), "Python.h"))'
     node)
       node -e 'process.exit(Number(process.versions.node.split(".")[0] < 20))' && npm --version
       ;;
+    java)
+      "${JAVA_HOME:+$JAVA_HOME/bin/}java" -XshowSettings:properties -version 2>&1 |
+        awk '/java.specification.version =/ { exit !($3 >= 17) }'
+      ;;
   esac
 }
 
@@ -44,6 +49,7 @@ case $need in
   compiler) packages=(g++) ;;
   libfuzzer) packages=(clang-19 libclang-rt-19-dev) ;;
   node) packages=(nodejs npm) ;;
+  java) packages=(default-jre-headless) ;;
   *) fail "unknown need '$need'" "see the head of $0" ;;
 esac
 

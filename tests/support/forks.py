@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import faulthandler
 import os
 import signal
 import traceback
+from collections.abc import Iterator
 
 import pytest
 
@@ -13,6 +15,18 @@ SECONDS = 120  # of a child: a test has 600 (pyproject.toml), and what is forked
 FAILED = 70
 
 _process = os.getpid()
+_limited = True
+
+
+@contextlib.contextmanager
+def unlimited() -> Iterator[None]:
+    """Let what is started meanwhile live as long as it likes, such as a server that a session of tests shares."""
+    global _limited  # noqa: PLW0603  # children see it as it is when they are forked
+    _limited = False
+    try:
+        yield
+    finally:
+        _limited = True
 
 
 def _limit() -> None:
@@ -20,6 +34,8 @@ def _limit() -> None:
 
     By a signal, as it may be stuck in a lock that a thread of its parent held. A program that it becomes has it, too.
     """
+    if not _limited:
+        return
     faulthandler.register(signal.SIGALRM, file=2, chain=True)  # 2: pytest shows it with the test that failed
     signal.alarm(SECONDS)
 

@@ -48,7 +48,8 @@ class ImageExportKeywords(OutputKeywords, total=False):
 class RunKeywords(LimitKeywords, total=False):
     overwrite: bool
     workers: int | None
-    engine: Literal["threads", "processes"]
+    engine: Literal["threads", "processes", "spark"]
+    address: str | None
     zones: bool
     progress: Callable[[Progress], None] | None
 

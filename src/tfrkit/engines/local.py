@@ -30,7 +30,7 @@ from tfrkit.engines.engine import (
 from tfrkit.errors import CancelledError
 from tfrkit.threads import default_threads, exiting, spawn
 
-__all__ = ["MAX_THREADS", "Stop", "ThreadEngine", "run_tasks"]
+__all__ = ["MAX_THREADS", "Stop", "ThreadEngine", "ThreadRun", "run_tasks"]
 
 _Item = TypeVar("_Item")
 _Result = TypeVar("_Result")
@@ -76,10 +76,10 @@ class ThreadEngine:
         return min(default_threads(), MAX_THREADS)
 
     def start(self, tasks: Sequence[Task[_Result]], workers: int) -> Running[_Result]:
-        return _ThreadRun(tasks, workers)
+        return ThreadRun(tasks, workers)
 
 
-class _ThreadRun(Generic[_Result]):
+class ThreadRun(Generic[_Result]):
     """Tasks on threads: results and counts are on their way in queues."""
 
     def __init__(self, tasks: Sequence[Task[_Result]], workers: int, stop: Stop | None = None) -> None:
@@ -157,7 +157,7 @@ class _ThreadRun(Generic[_Result]):
 
 @dataclass(frozen=True, slots=True)
 class _ThreadControl:
-    run: _ThreadRun[Any]
+    run: ThreadRun[Any]
     number: int
 
     def check(self) -> None:
@@ -204,7 +204,7 @@ def run_tasks(
     >>> sorted(run_tasks([1, 2, 3], lambda task: task * task, workers=2, stop=Stop()))
     [(1, 1), (2, 4), (3, 9)]
     """
-    running: _ThreadRun[_Result] = _ThreadRun([_Call(work, item) for item in items], workers, stop)
+    running: ThreadRun[_Result] = ThreadRun([_Call(work, item) for item in items], workers, stop)
     try:
         for ended in outcomes(running, len(items)):
             for outcome in ended:

@@ -129,11 +129,16 @@ class RunOptions(LimitOptions):
         more="The result does not depend on it.",
         least=1,
     )
-    engine: Literal["threads", "processes"] = option(
+    engine: Literal["threads", "processes", "spark"] = option(
         "threads",
-        "What runs the tasks: threads of this process, or processes of this machine.",
-        more="The result does not depend on it. Processes survive the loss of one of them, and read files only, no "
+        "What runs the tasks: threads of this process, processes of this machine, or a cluster.",
+        more="The result does not depend on it. All but threads survive the loss of a worker, and read files only, no "
         "tables in memory.",
+    )
+    address: str | None = option(
+        None,
+        "Of the cluster, for engines that have one; by default the one that is configured, or this machine.",
+        metavar="ADDRESS",
     )
     zones: bool = option(
         False,
@@ -149,7 +154,9 @@ class RunOptions(LimitOptions):
         from tfrkit.engines.engine_table import engine_named  # 10 ms that no help needs
 
         given = ("max_bad", "overwrite", "workers", "zones", "progress")
-        return {name: getattr(self, name) for name in given} | {"engine": engine_named(self.engine)}
+        return {name: getattr(self, name) for name in given} | {
+            "engine": engine_named(self.engine, self.address)
+        }
 
 
 @option_class
