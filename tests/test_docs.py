@@ -2,8 +2,8 @@
 
 Every block that is fenced as `python` is run, those of one file in order and in one namespace, in an empty
 folder. A block fenced as `python s3`, `python azure`, `python gs` or `python http` is run with a server of that kind,
-which has `my-bucket` or `my-container`. A block fenced as `python skip` is not run: it shows another program, or
-something that does not end.
+which has `my-bucket` or `my-container`; one fenced as `python spark` while a Spark session is active. A block fenced as
+`python skip` is not run: it shows another program, or something that does not end.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import re
 
 import pytest
 
+from tests.support import spark as spark_support
 from tests.support.apart import run_apart
 from tests.support.pages import (
     FENCE,
@@ -35,6 +36,7 @@ TWO_RECORDS = frames([b"one", b"two"])
 APART = [page for page in WITH_CODE if imports_jax(page)]
 # Pages with recordings run with these.
 ALONE = [page for page in WITH_CODE if page not in WITH_RECORDINGS and page not in APART]
+CLUSTERS = {"docs/spark-and-hive.md": spark_support.cluster}
 
 
 @pytest.fixture
@@ -66,7 +68,16 @@ def http_of_page(http_server):
     return {"https://data.example.com": http_server.url}
 
 
-@pytest.mark.parametrize("page", ALONE, ids=page_name)
+@pytest.fixture
+def spark_of_page(spark):
+    """The session that the page's first block would make."""
+    return {'SparkSession.builder.master("local[4]").': "SparkSession.builder."}
+
+
+@pytest.mark.parametrize(
+    "page",
+    [pytest.param(page, marks=CLUSTERS.get(page_name(page), ()), id=page_name(page)) for page in ALONE],
+)
 def test_code_of_page_runs(page, tmp_path, monkeypatch, request):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("TFRKIT_CACHE", str(tmp_path / "cache"))

@@ -26,6 +26,7 @@ MODULES = (
     "tfrkit.build.export.export_options",
     "tfrkit.build.images.image_arguments",
     "tfrkit.build.reshape.frame_options",
+    "tfrkit.build.tables.hive.hive_options",
     "tfrkit.build.tables.table_options",
 )
 HEAD = "# Made by docs/generate.py from the classes of options: keywords of building functions, for type checkers.\n\n"
@@ -44,6 +45,8 @@ def render() -> str:
         head, listed = f"class {_name(each)}Keywords(", f"{', '.join(bases)}, total=False"
         short = len(head) + len(listed) + len("):") <= WIDTH
         lines = [f"{head}{listed}):"] if short else [head, f"    {listed}", "):"]
+        if not short and len(lines[1]) > WIDTH:
+            lines = [head, *(f"    {part}," for part in (*bases, "total=False")), "):"]
         fields = _own(each)
         if not fields:
             lines[-1] += " ..."

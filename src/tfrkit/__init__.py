@@ -28,7 +28,7 @@ if TYPE_CHECKING:  # the same names as in _EXPORTS and _SUBMODULES, for type che
     from tfrkit.data.shuffle.epoch_seeds import set_seed
     from tfrkit.data.sources.records_dataset import TFRecordDataset
     from tfrkit.data.sources.text_lines import TextLineDataset
-    from tfrkit.integrations import grain, jax, keras, torch
+    from tfrkit.integrations import grain, jax, keras, spark, torch
     from tfrkit.integrations.datasets import to_hf
     from tfrkit.integrations.sql import sql
     from tfrkit.model.arrow.arrow_exchange import ArrowStream
@@ -209,6 +209,7 @@ __all__ = [
     "set_seed",
     "shard_of",
     "shuffle",
+    "spark",
     "spec_from_json",
     "spec_to_json",
     "split",
@@ -296,6 +297,7 @@ _SUBMODULES = {
     "image": "image",
     "jax": "integrations.jax",
     "keras": "integrations.keras",
+    "spark": "integrations.spark",
     "torch": "integrations.torch",
 }
 _MODULE_OF = {name: module for module, names in _EXPORTS.items() for name in names.split()}

@@ -115,8 +115,8 @@ class TestInCluster:
     def test_task_that_always_kills_its_worker_is_an_error(self, spark, tmp_path):
         found, _ = run_all(engine_named("spark"), [Dies(str(tmp_path), 99)])
         assert isinstance(found[0].error, UnavailableError)
-        assert str(found[0].error).startswith("dies; Spark could not run the task, 12 times: ")
-        assert len(list(tmp_path.iterdir())) == 12
+        assert str(found[0].error).startswith("dies; Spark could not run the task, 8 times: ")
+        assert len(list(tmp_path.iterdir())) == 8
 
     @pytest.mark.parametrize("shuffled", [False, True])
     def test_killed_executors_and_workers_change_nothing(self, shuffled, spark, tmp_path):

@@ -43,7 +43,7 @@ def settings(folder: Path) -> dict[str, str]:
         "spark.sql.shuffle.partitions": "2",
         "spark.sql.warehouse.dir": str(folder / "warehouse"),
         "spark.hadoop.javax.jdo.option.ConnectionURL": f"jdbc:derby:;databaseName={folder}/metastore;create=true",
-        "spark.task.maxFailures": "12",  # tests kill workers all the time
+        "spark.task.maxFailures": "8",  # tests kill workers all the time
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
     }

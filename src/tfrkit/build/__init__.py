@@ -1,4 +1,4 @@
-"""Foreign formats into shards, and back. `tfrkit.build.images` and `tfrkit.build.table` are functions.
+"""Foreign formats into shards, and back. `tfrkit.build.images`, `table` and `hive` are functions.
 
 They are imported when they are first used: a command that only moves frames does not pay for photos and tables.
 """
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from tfrkit.build.export.export_table import ExportedFile, ExportReport, export
     from tfrkit.build.images.build_images import images
     from tfrkit.build.job.job import BadInput, BuildReport, Progress
+    from tfrkit.build.tables.hive.hive import hive
     from tfrkit.build.tables.table import table
 
 __all__ = [
@@ -26,6 +27,7 @@ __all__ = [
     "Progress",
     "export",
     "export_images",
+    "hive",
     "images",
     "table",
 ]
@@ -36,6 +38,7 @@ _EXPORTS = {
     "export.export_images": "ImagesReport export_images",
     "images.build_images": "images",
     "job.job": "BadInput BuildReport Progress",
+    "tables.hive.hive": "hive",
     "tables.table": "table",
 }
 

@@ -116,15 +116,44 @@ class SplitKeywords(SeedKeywords, ShardSizeKeywords, FrameKeywords, total=False)
     by: str | None
     shards: int | Mapping[str, int] | None
 
-class TableKeywords(
-    SeedKeywords, ShardSizeKeywords, CompressionKeywords, BadKeywords, RunKeywords, total=False
-):
-    format: str | None
+class TableRowKeywords(TypedDict, total=False):
+    prefix: str
+    shuffle: bool
+
+class TableColumnKeywords(TypedDict, total=False):
     column: Iterable[str] | Mapping[str, str]
     columns: Sequence[str] | None
     drop: Sequence[str]
     rename: Mapping[str, str] | None
     null_value: Any
+
+class HiveKeywords(
+    TableColumnKeywords,
+    TableRowKeywords,
+    SeedKeywords,
+    ShardKeywords,
+    CompressionKeywords,
+    BadKeywords,
+    RunKeywords,
+    total=False,
+):
+    where: str | None
+    partition: str | Sequence[str]
+    sql: str | None
+    partitions: Literal["columns", "folders"]
+    engine: Literal["threads", "processes", "spark"]
+
+class TableKeywords(
+    TableColumnKeywords,
+    TableRowKeywords,
+    SeedKeywords,
+    ShardSizeKeywords,
+    CompressionKeywords,
+    BadKeywords,
+    RunKeywords,
+    total=False,
+):
+    format: str | None
     names: Sequence[str] | None
     header: bool | None
     delimiter: str | None
@@ -137,5 +166,3 @@ class TableKeywords(
     partitions: bool
     where: str | None
     shards: int | Literal["per-input"] | None
-    prefix: str
-    shuffle: bool

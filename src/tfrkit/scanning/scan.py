@@ -134,6 +134,12 @@ class Scan(FrameMethods):
         other._known = self._settled()
         return other
 
+    def of_files(self, paths: Sequence[str]) -> Scan:
+        """Return the same scan of other files, with the columns that are settled here."""
+        other = Scan(replace(self._request, files=list(paths)))
+        other._known = self._settled()
+        return other
+
     def __repr__(self) -> str:
         asked = self._request
         parts = [f"{len(asked.files)} file{'s' * (len(asked.files) != 1)}"]

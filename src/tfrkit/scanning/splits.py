@@ -28,7 +28,7 @@ from tfrkit.scanning.scan import Scan, ScanBatches
 from tfrkit.stores.files import ask_all, file_sizes, is_local, open_source
 from tfrkit.stores.source import is_stream
 
-__all__ = ["FileRange", "ScanSplit", "SplitFile", "cut_files", "plan_splits", "read_split"]
+__all__ = ["FileRange", "ScanSplit", "SplitBlocks", "SplitFile", "cut_files", "plan_splits", "read_split"]
 
 _LEAST_BYTES: Final = 4 << 20  # of a part: a task takes some milliseconds before it reads
 _MOST_BYTES: Final = 128 << 20  # by default: what is made of it, perhaps twice as much, is a worker's at once

@@ -15,9 +15,9 @@ from tfrkit.build.job.job_options import (
 )
 from tfrkit.build.tables.format_table import format_names, named_format
 from tfrkit.errors import InvalidArgumentError
-from tfrkit.options import option, option_class, read_list, read_pairs, size_bytes
+from tfrkit.options import OptionSet, option, option_class, read_list, read_pairs, size_bytes
 
-__all__ = ["MAX_FIELD", "PER_INPUT", "TableOptions", "unescape"]
+__all__ = ["MAX_FIELD", "PER_INPUT", "TableColumnOptions", "TableOptions", "TableRowOptions", "unescape"]
 
 MAX_FIELD: Final = 64 << 20
 PER_INPUT: Final = "per-input"
@@ -48,15 +48,9 @@ def unescape(text: str) -> str:
 
 
 @option_class
-class TableOptions(SeedOptions, ShardSizeOptions, CompressionOptions, BadOptions, RunOptions):
-    """The options of `table`."""
+class TableColumnOptions(OptionSet):
+    """Which columns become features, and how."""
 
-    format: str | None = option(
-        None,
-        "Of all inputs; by default from suffix or content.",
-        metavar=f"<{'|'.join(format_names())}>",
-        choices=format_names,
-    )
     column: Iterable[str] | Mapping[str, str] = option(
         (),
         "Kind of a column: fea1:float, label:int64, name:bytes, or 'tags:bytes[|]' for a list.",
@@ -92,6 +86,34 @@ class TableOptions(SeedOptions, ShardSizeOptions, CompressionOptions, BadOptions
         metavar="[NAME=]VALUE",
         several=True,
         read=_read_null_values,
+    )
+
+
+@option_class
+class TableRowOptions(OptionSet):
+    """How rows go to shards."""
+
+    prefix: str = option("data", "File name prefix of the shards.")
+    shuffle: bool = option(False, "Shuffle the rows of all inputs.")
+
+
+@option_class
+class TableOptions(
+    TableColumnOptions,
+    TableRowOptions,
+    SeedOptions,
+    ShardSizeOptions,
+    CompressionOptions,
+    BadOptions,
+    RunOptions,
+):
+    """The options of `table`."""
+
+    format: str | None = option(
+        None,
+        "Of all inputs; by default from suffix or content.",
+        metavar=f"<{'|'.join(format_names())}>",
+        choices=format_names,
     )
     names: Sequence[str] | None = option(
         None,
@@ -150,8 +172,6 @@ class TableOptions(SeedOptions, ShardSizeOptions, CompressionOptions, BadOptions
         read=_read_shards,
         least=1,
     )
-    prefix: str = option("data", "File name prefix of the shards.")
-    shuffle: bool = option(False, "Shuffle the rows of all inputs.")
 
     def __post_init__(self) -> None:
         """Check what no input fits."""

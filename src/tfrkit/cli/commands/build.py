@@ -1,4 +1,4 @@
-"""`tfr build`: shards from photos, or from tables of many formats."""
+"""`tfr build`: shards from photos, from tables of many formats, or from Hive."""
 
 from __future__ import annotations
 
@@ -9,8 +9,9 @@ from typing import Annotated
 import typer
 
 from tfrkit.build.images.image_arguments import ImagesOptions
+from tfrkit.build.tables.hive.hive_options import HiveOptions
 from tfrkit.build.tables.table_options import TableOptions
-from tfrkit.cli.arguments import JobPrintOptions, positional
+from tfrkit.cli.arguments import JobPrintOptions, PrintOptions, positional
 from tfrkit.cli.command_group import CommandGroup
 from tfrkit.cli.console import UsageError, bad_usage
 from tfrkit.cli.frame_command import run_planned
@@ -23,7 +24,7 @@ app = typer.Typer(cls=CommandGroup, no_args_is_help=True, rich_markup_mode=None,
 
 @app.callback()
 def _build() -> None:
-    """Build shards: from photos, or from tables.
+    """Build shards: from photos, from tables, or from Hive.
 
     Example: tfr build images photos.zip out --split train=0.9,validation=0.1
     """
@@ -110,3 +111,36 @@ def table(
         printed,
         on_bad=options.on_bad,
     )
+
+
+@app.command()
+@command("build hive")
+def hive(
+    source: Annotated[
+        str, positional("TABLE", "The table, such as shop.clicks; with --sql the folder for the shards.")
+    ],
+    out: Annotated[str, positional("OUT", "Folder for the shards, which all executors see.")] = "",
+    *,
+    options: HiveOptions,
+    printed: PrintOptions,
+) -> None:
+    """Build shards from a table of Hive, or from a query, through Spark.
+
+    Needs the extra `spark` and Java. Hive's own settings (hive-site.xml) are found as Spark finds them. An interrupted
+    job resumes when the same command is run again, with the rows that it read the first time.
+
+    Example: tfr build hive shop.clicks out --partition 'dt>=2024-01-01' --where 'label is not null' --shards 64
+    """
+    from tfrkit.build.tables.hive.hive import build_hive
+    from tfrkit.cli.build_report import show_report
+    from tfrkit.cli.progress import job_progress
+
+    if bool(out) == (options.sql is not None):
+        raise UsageError(
+            "expected TABLE and OUT, or OUT and --sql",
+            "tfr build hive shop.clicks out, or: tfr build hive out --sql 'select ...'",
+        )
+    table, folder = (source, out) if out else (None, source)
+    with job_progress(quiet=printed.quiet) as progress:
+        report = build_hive(table, folder, replace(options, progress=progress))
+    show_report(report, as_json=printed.as_json, quiet=printed.quiet)

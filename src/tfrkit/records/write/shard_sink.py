@@ -40,7 +40,7 @@ from tfrkit.stores.paths import PathLike, path_text
 from tfrkit.stores.url import split_path
 from tfrkit.threads import in_threads
 
-__all__ = ["RecordType", "ShardSink", "SinkReport", "WrittenShard", "begin_sink"]
+__all__ = ["RecordType", "ShardAttempt", "ShardSink", "SinkReport", "WrittenShard", "begin_sink"]
 
 RecordType: TypeAlias = Literal["Example", "SequenceExample", "bytes"]
 _TYPES: Final = ("Example", "SequenceExample", "bytes")
@@ -118,7 +118,7 @@ class ShardSink:
         Returns:
             What was written, for `publish`; nothing if there are no rows.
         """
-        attempt = _Attempt(self, task, within)
+        attempt = ShardAttempt(self, task, within)
         try:
             for block in self._blocks(tables):
                 attempt.add(block)
@@ -127,6 +127,10 @@ class ShardSink:
             attempt.drop()
             raise
         return attempt.written
+
+    def attempt(self, task: int, within: str = "") -> ShardAttempt:
+        """Begin an attempt at a task, in a worker that writes to several folders at once."""
+        return ShardAttempt(self, task, within)
 
     def _blocks(self, tables: Iterable[Any]) -> Iterator[Block]:
         for table in tables:
@@ -233,7 +237,7 @@ class ShardSink:
         return paths
 
 
-class _Attempt:
+class ShardAttempt:
     """An attempt at a task, in a worker: rows go into one shard after the other."""
 
     def __init__(self, sink: ShardSink, task: int, within: str) -> None:

@@ -1,6 +1,7 @@
 """Arrow's schemas and types: which columns there are, and what kinds of features they can be.
 
-Nested structs are columns of their own, whose names are joined with `/`. Values are converted in `arrow_columns.py`.
+Nested structs are columns of their own, whose names are joined with `/`. A map is two columns of lists, `name/key` and
+`name/value`, as Hive text has it. Values are converted in `arrow_columns.py`.
 """
 
 from __future__ import annotations
@@ -9,8 +10,12 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+import numpy as np
+
 from tfrkit.build.job.column_report import ColumnCause
 from tfrkit.build.tables.table_format import (
+    MAP_KEY,
+    MAP_VALUE,
     InputFile,
     Seen,
     Survey,
@@ -66,6 +71,9 @@ def _leaves(fields: Any, above: tuple[str, ...]) -> Iterator[ArrowLeaf]:
         inner = storage_type(field.type)
         if arrow_types().is_struct(inner):
             yield from _leaves([inner.field(n) for n in range(inner.num_fields)], path)
+        elif arrow_types().is_map(inner):
+            for part, kind in ((MAP_KEY, inner.key_type), (MAP_VALUE, inner.item_type)):
+                yield ArrowLeaf(_SEPARATOR.join(path) + part, (*path, part), pyarrow.list_(kind))
         else:
             yield ArrowLeaf(_SEPARATOR.join(path), path, inner, _feature_list(field))
 
@@ -88,11 +96,28 @@ def leaf_arrays(batch: Any, paths: Sequence[tuple[str, ...]]) -> list[Any]:
 
 def _child(parent: Any, name: str) -> Any:
     """The array of a field of a batch or of an array of structs."""
-    if isinstance(parent, pyarrow.RecordBatch):
+    if isinstance(parent, pyarrow.MapArray):
+        found = _map_part(parent, name)
+    elif isinstance(parent, pyarrow.RecordBatch):
         found = parent.column(parent.schema.names.index(name))
     else:
         found = parent.flatten()[parent.type.get_field_index(name)]
     return getattr(found, "storage", found)
+
+
+def _map_part(maps: Any, part: str) -> Any:
+    """The keys or values of an array of maps, as lists."""
+    valid = np.asarray(maps.is_valid())
+    offsets = np.asarray(maps.offsets)
+    values = maps.keys if part == MAP_KEY else maps.items
+    values = values.slice(offsets[0], offsets[-1] - offsets[0])
+    if valid.all():
+        return pyarrow.ListArray.from_arrays(pyarrow.array(offsets - offsets[0]), values)
+    lengths = np.where(valid, np.diff(offsets), 0)
+    if lengths.sum() != len(values):  # what is below a null is no entry
+        values = values.filter(pyarrow.array(np.repeat(valid, np.diff(offsets))))
+    places = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int32)
+    return pyarrow.ListArray.from_arrays(pyarrow.array(places), values, mask=pyarrow.array(~valid))
 
 
 def seen_in_type(kind: Any) -> Seen | str:

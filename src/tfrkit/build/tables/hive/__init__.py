@@ -1,0 +1,1 @@
+"""Tables of Hive, which Spark reads. Text that Hive has exported is read by `delimited/`."""
