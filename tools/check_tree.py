@@ -42,7 +42,7 @@ PART_LINES = {
     "src/core": 14_600,  # what a record means; shuffled records in their blocks; permutations; varints four at a time
     "src/tfrkit": 1_750,  # names, errors, secrets, options, extras, threads (and what no Ctrl-C ends); make_manifest
     "src/tfrkit/build": 18_650,  # Hive; options; formats; rows and partitions by expressions; plain tasks, attempts
-    "src/tfrkit/cli": 3_700,  # skipped damage is said; `tfr sql`: rows of any type, queries that can be interrupted
+    "src/tfrkit/cli": 3_750,  # build hive; skipped damage; `tfr sql`: rows of any type, interrupted queries
     "src/tfrkit/codecs": 1_800,  # what foreign files are by their first bytes; output left when all input is taken
     "src/tfrkit/data": 18_250,  # by number: ranks, positions, seeds of samples; windows in pieces; shards before stages
     "src/tfrkit/engines": 1_300,  # the door, threads, processes, Spark, a channel to workers

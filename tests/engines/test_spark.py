@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import subprocess
@@ -11,13 +12,16 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+import tfrkit as tfr
 from tests.build.support.made import Numbers, job, left_over, mixed, tree
 from tests.engines.support.sample_tasks import Dies, Square
 from tests.engines.test_engines import run_all
 from tests.support.spark import ROOT, Killer
 from tfrkit.build.job.job import Job, ShardGroup, TaskReporter, run_job
+from tfrkit.cli.main import main
 from tfrkit.engines import spark_session
 from tfrkit.engines.engine_table import engine_named
 from tfrkit.errors import (
@@ -138,6 +142,55 @@ class TestInCluster:
         run_job(job(Path("out")), engine=engine_named("spark"))
         run_job(job(tmp_path / "calm"))
         assert tree(tmp_path / "out") == tree(tmp_path / "calm")
+
+    @pytest.mark.parametrize("kind", ["table", "images", "reshard", "shuffle"])
+    def test_builds_have_the_same_bytes_as_on_threads(self, kind, spark, tmp_path):
+        source = tmp_path / "source"
+        source.mkdir()
+        if kind == "images":
+            for number in range(12):
+                (source / f"class{number % 2}").mkdir(exist_ok=True)
+                pixels = np.full((8, 8, 3), number * 20, np.uint8)
+                (source / f"class{number % 2}" / f"{number}.png").write_bytes(tfr.image.encode_png(pixels))
+        else:
+            for part in range(3):
+                lines = [f"{part * 1000 + row},{row / 8},word {row}" for row in range(500)]
+                (source / f"{part}.csv").write_text("id,x,word\n" + "\n".join(lines) + "\n")
+        records = tmp_path / "records"
+        if kind in ("reshard", "shuffle"):
+            tfr.build.table(str(source), records, shards=3)
+        for engine in ("threads", "spark"):
+            out = tmp_path / engine / "out"
+            if kind == "table":
+                tfr.build.table(
+                    str(source), out, shards=4, shuffle=True, seed=3, compression="GZIP", engine=engine
+                )
+            elif kind == "images":
+                tfr.build.images(source, out, shards=3, max_side=6, engine=engine)
+            else:
+                getattr(tfr, kind)(str(records / "*.tfrecord"), out / "data", shards=5, engine=engine)
+        assert len(list((tmp_path / "spark" / "out").glob("*.tfrecord*"))) >= 3
+        assert tree(tmp_path / "spark") == tree(tmp_path / "threads")
+        files = sorted(map(str, (tmp_path / "spark" / "out").glob("*.tfrecord*")))
+        import tensorflow as tf
+
+        kinds = "GZIP" if files[0].endswith(".gz") else ""
+        count = sum(1 for _ in tf.data.TFRecordDataset(files, compression_type=kinds))
+        assert count == (12 if kind == "images" else 1500)
+
+    def test_command_runs_in_spark(self, spark, tmp_path, monkeypatch, capsys):
+        monkeypatch.chdir(tmp_path)
+        Path("a.csv").write_text("id,word\n" + "".join(f"{n},w{n}\n" for n in range(100)))
+        for engine in ("threads", "spark"):
+            monkeypatch.setattr(
+                sys,
+                "argv",
+                ["tfr", "build", "table", "a.csv", engine, "--shards", "2", "--engine", engine, "--json"],
+            )
+            with contextlib.suppress(SystemExit):
+                main()
+        assert tree(Path("spark")) == tree(Path("threads"))
+        assert len(list(Path("spark").glob("*.tfrecord"))) == 2
 
     def test_function_of_a_program_is_taken_along(self, spark):
         program_module = type(sys)("__main__")

@@ -154,7 +154,10 @@ def test_damage_is_an_error_or_passed_over(session, numbers, tmp_path):
     (tmp_path / "bad.tfrecord").write_bytes(data)
     with pytest.raises(Exception, match="corrupted record"):
         load(session, tmp_path, "id bigint").count()
-    assert load(session, tmp_path, "id bigint", onCorrupt="skip").count() == 9_999
+    counts = tfr.spark.register(session)
+    counts.clear()
+    assert load(session, tmp_path, "id bigint", onCorrupt="skip", splitBytes="4194304").count() == 9_999
+    assert counts.skipped == {str(tmp_path / "bad.tfrecord"): 1}
 
 
 def test_missing_files_are_an_error(session, tmp_path):

@@ -30,7 +30,7 @@ Order: TypeAlias = Literal["rgb", "bgr"]
 DEFAULT_MAX_IMAGE: Final = 64_000_000
 _QUALITY: Final = 95  # TensorFlow's
 _NOT_NOTED: Final = (  # their effect is in the job, or they have none on its bytes
-    "label_map", "compression", "level", "on_bad", "max_bad", "workers", "overwrite", "progress",
+    "label_map", "compression", "level", "on_bad", "max_bad", "workers", "engine", "address", "overwrite", "progress",
 )  # fmt: skip
 _UNUSED: Final = {"keep": ("size", "max_side", "quality", "channels"), "jpeg": (), "raw": ("quality",)}
 

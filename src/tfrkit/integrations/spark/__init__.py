@@ -7,6 +7,7 @@ engine's business (`tfrkit.engines.spark`). docs/spark-and-hive.md has examples.
 
 from __future__ import annotations
 
+from tfrkit.integrations.spark.damage_counts import DamageCounts
 from tfrkit.integrations.spark.register import register
 
-__all__ = ["register"]
+__all__ = ["DamageCounts", "register"]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 import os
+import secrets
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -17,7 +18,9 @@ from urllib.parse import unquote
 import numpy as np
 
 from tfrkit.build.tables.partition_filter import NULL_PARTITION
+from tfrkit.engines.worker_channel import ChannelAddress
 from tfrkit.errors import InvalidArgumentError, NotFoundError
+from tfrkit.integrations.spark.damage_counts import report_damage
 from tfrkit.integrations.spark.filters import expression_of, names_in
 from tfrkit.integrations.spark.source_options import ReadOptions
 from tfrkit.integrations.spark.types import (
@@ -64,6 +67,7 @@ class RecordPart:
     scan: Scan
     split: ScanSplit
     partition: Mapping[str, str | None]
+    read: str
 
 
 def find_files(options: ReadOptions) -> list[FoundFile]:
@@ -197,6 +201,7 @@ class RecordReader:
     options: ReadOptions
     schema: Any
     filters: list[Any] = field(default_factory=list)
+    counts_at: ChannelAddress | None = None
 
     def push(self, filters: Sequence[Any]) -> list[Any]:
         """Take the conditions that mean exactly the same here; return those that Spark must apply."""
@@ -212,12 +217,13 @@ class RecordReader:
         for each in found:
             by_value.setdefault(tuple(each.partition.get(name) for name in said), []).append(each.path)
         whole = self._scan([each.path for each in found], list(said))
-        made = []
+        made: list[RecordPart] = []
+        name = secrets.token_hex(6)
         for texts, paths in by_value.items():
             values = dict(zip(said, texts, strict=True))
             if self._wanted(values):
                 splits = plan_splits(whole.of_files(paths), most_bytes=self.options.split_bytes)
-                made += [RecordPart(whole.of_files(split.paths), split, values) for split in splits]
+                made += [RecordPart(whole.of_files(split.paths), split, values, name) for split in splits]
         return made
 
     def _scan(self, paths: Sequence[str], partitions: Sequence[str]) -> Scan:
@@ -299,8 +305,11 @@ class RecordReader:
             blocks.close()
 
     def _note(self, part: RecordPart, skipped: int) -> None:
+        """Say how much damage was passed over: of a part of several files, with the first of them."""
         if skipped:
             _log.warning("%d damaged places were passed over in %s", skipped, ", ".join(part.split.paths))
+            first = part.split.ranges[0]
+            report_damage(self.counts_at, part.read, f"{first.path}:{first.offset}", {first.path: skipped})
 
 
 def _fitted(batch: Any, arrow: Any, partition: Mapping[str, Any]) -> Any:

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from typing import Any, Final
+from weakref import WeakKeyDictionary
 
 from tfrkit.errors import InvalidArgumentError
+from tfrkit.integrations.spark.damage_counts import DamageCounts
 from tfrkit.optional import require
 
 __all__ = ["register"]
 
+_counts: WeakKeyDictionary[Any, DamageCounts] = WeakKeyDictionary()
 _PUSHDOWN: Final = "spark.sql.python.filterPushdown.enabled"
 
 
-def register(spark: Any, *, pushdown: bool = False) -> None:
+def register(spark: Any, *, pushdown: bool = False) -> DamageCounts:
     """Make a Spark session read and write TFRecord files, as the format "tfrecord".
 
     The executors need tfrkit installed, with pyarrow. See docs/spark-and-hive.md for all options.
@@ -23,6 +26,10 @@ def register(spark: Any, *, pushdown: bool = False) -> None:
             up to 4.3 keeps the filters of one query for the next one on the same DataFrame, which then lacks rows. The
             option `where` of a read filters in the scan, too, and is always exact. Use `pushdown` only where each
             DataFrame that was loaded is queried once.
+
+    Returns:
+        How much damage reads with onCorrupt="skip" or "stop" have passed over, by file: `.skipped`. The same object for
+        the same session.
 
     Raises:
         MissingExtraError: pyspark is not installed.
@@ -38,5 +45,21 @@ def register(spark: Any, *, pushdown: bool = False) -> None:
         raise InvalidArgumentError(f"Expected a SparkSession of Spark 4 but got {type(spark).__name__}.")
     if pushdown:
         spark.conf.set(_PUSHDOWN, "true")
+    counts = _counts_of(spark)
     for source in sources(pushdown=pushdown):
-        spark.dataSource.register(source)
+        # A class of its own, which Spark's workers get as it is, with where to report.
+        spark.dataSource.register(type(source.__name__, (source,), {"counts_at": counts.address}))
+    return counts
+
+
+def _counts_of(spark: Any) -> DamageCounts:
+    """Return what counts the damage of a session, which listens where executors reach the driver."""
+    if spark not in _counts:
+        conf = (
+            {}
+            if "connect" in type(spark).__module__.split(".")
+            else dict(spark.sparkContext.getConf().getAll())
+        )
+        host = conf.get("spark.driver.host", "127.0.0.1")
+        _counts[spark] = DamageCounts(host, conf.get("spark.driver.bindAddress"))
+    return _counts[spark]

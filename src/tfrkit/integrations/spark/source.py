@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
+from tfrkit.engines.worker_channel import ChannelAddress
 from tfrkit.integrations.spark.read import RecordReader, infer_schema
 from tfrkit.integrations.spark.source_options import ReadOptions, WriteOptions
 from tfrkit.integrations.spark.write import RecordWriter
@@ -60,6 +61,7 @@ class TFRecordSource(datasource.DataSource):  # type: ignore[misc]  # pyspark is
     """The format "tfrecord"."""
 
     reads: ClassVar[type[_Reader]] = _Reader
+    counts_at: ClassVar[ChannelAddress | None] = None
 
     @classmethod
     def name(cls) -> str:
@@ -69,7 +71,7 @@ class TFRecordSource(datasource.DataSource):  # type: ignore[misc]  # pyspark is
         return infer_schema(ReadOptions.of_source(self.options))
 
     def reader(self, schema: Any) -> _Reader:
-        return self.reads(RecordReader(ReadOptions.of_source(self.options), schema))
+        return self.reads(RecordReader(ReadOptions.of_source(self.options), schema, counts_at=self.counts_at))
 
     def writer(self, schema: Any, overwrite: bool) -> _Writer:
         return _Writer(RecordWriter.begin(WriteOptions.of_source(self.options), schema, overwrite=overwrite))

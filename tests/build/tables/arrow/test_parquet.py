@@ -13,6 +13,7 @@ import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
+import tfrkit as tfr
 from tests.build.support.tables import build, one_by_one, rows
 from tfrkit.build.job.job import TaskReporter
 from tfrkit.build.tables.arrow.parquet import ParquetFormat
@@ -153,10 +154,41 @@ def test_structs_are_columns_joined_with_slashes(tmp_path):
     assert one_by_one(path, tmp_path / "one", columns=["s/y/z"]) == [{"s/y/z": [b"a"]}, {}, {}]
 
 
+def test_maps_are_two_columns_of_lists(tmp_path):
+    maps = [[("a", 1), ("b", 2)], None, [], [("c", None)], [("d", 4)]] * 3
+    kind = pa.map_(pa.string(), pa.int64())
+    path = write(tmp_path / "a.parquet", {"m": pa.array(maps, kind), "n": list(range(15))})
+    wanted = [
+        {"m/key": [b"a", b"b"], "m/value": [1, 2]},
+        {"m/value": [-1]},
+        {},
+        {"m/key": [b"c"], "m/value": [-1]},
+        {"m/key": [b"d"], "m/value": [4]},
+    ] * 3
+    for shards in (1, 4):  # of which some begin inside of a batch
+        found = one_by_one(
+            path, tmp_path / str(shards), shards=shards, drop=["n"], null_value={"m/value": -1}
+        )
+        assert [{key: value for key, value in row.items() if value} for row in found] == wanted
+    table = pa.table({"m": pa.array(maps, kind)}).slice(3, 7)
+    tfr.build.table(table, tmp_path / "slice", columns=["m/key"])
+    keys = tfr.read_table(str(tmp_path / "slice/*.tfrecord")).column("m/key").to_pylist()
+    assert keys == [[b"c"], [b"d"], [b"a", b"b"], None, [], [b"c"], [b"d"]]
+
+
+def test_map_whose_values_are_lists_is_refused_by_its_part(tmp_path):
+    array = pa.array([[("a", [1])]], pa.map_(pa.string(), pa.list_(pa.int64())))
+    path = write(tmp_path / "a.parquet", {"m": array, "a": [1]})
+    with pytest.raises(
+        InvalidArgumentError, match=r"column 'm/value': values of the Arrow type .*--drop m/value"
+    ):
+        build(path, tmp_path / "out")
+    assert one_by_one(path, tmp_path / "out", drop=["m/value"]) == [{"m/key": [b"a"], "a": [1]}]
+
+
 @pytest.mark.parametrize(
     "array",
     [
-        pa.array([[("a", 1)]], pa.map_(pa.string(), pa.int64())),
         pa.array([[[1]]]),
         pa.array([[{"x": 1}]]),
     ],
