@@ -15,6 +15,7 @@ import pytest
 
 pytest_plugins = [
     "tests.support.forks",  # bounds what tests fork
+    "tests.support.ray",  # a Ray cluster, started when a test asks for it
     "tests.support.servers.fixtures",  # servers, started when a test asks for one
     "tests.support.spark",  # a Spark cluster, likewise
 ]

@@ -16,6 +16,7 @@ import pytest
 from tests.build.support.made import Numbers, job, left_over, mixed, train, tree
 from tests.data.support.outcomes import wait_for
 from tests.engines.support.sample_tasks import Dies, Fails, Square, Waits
+from tests.support import ray as ray_support
 from tests.support import spark as spark_support
 from tfrkit.build.job.job import run_job
 from tfrkit.build.job.progress import Progress
@@ -23,7 +24,7 @@ from tfrkit.engines.engine import Engine, Outcome, add_counts, outcomes
 from tfrkit.engines.engine_table import engine_named, engine_names
 from tfrkit.errors import CancelledError, InternalError, InvalidArgumentError, UnavailableError
 
-CLUSTERS = {"spark": spark_support.cluster}
+CLUSTERS = {"ray": ray_support.cluster, "spark": spark_support.cluster}
 
 
 @pytest.fixture(params=[pytest.param(name, marks=CLUSTERS.get(name, ())) for name in engine_names()])

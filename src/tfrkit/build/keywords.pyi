@@ -48,7 +48,7 @@ class ImageExportKeywords(OutputKeywords, total=False):
 class RunKeywords(LimitKeywords, total=False):
     overwrite: bool
     workers: int | None
-    engine: Literal["threads", "processes", "spark"]
+    engine: Literal["threads", "processes", "ray", "spark"]
     address: str | None
     zones: bool
     progress: Callable[[Progress], None] | None

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import pickle
 import traceback
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Generic, Protocol, TypeVar
 
@@ -131,14 +131,18 @@ def no_address(engine: str, address: str | None) -> None:
         raise InvalidArgumentError(f"The engine {engine!r} runs on this machine: it takes no address.")
 
 
-def pack_task(task: Task[Any]) -> bytes:
+def pack_task(task: Task[Any], dumps: Callable[[Any], bytes] = pickle.dumps) -> bytes:
     """Return a task as bytes, for a worker in another process.
+
+    Args:
+        task: to be sent.
+        dumps: what makes bytes of it that `pickle` reads.
 
     Raises:
         InvalidArgumentError: it holds something that exists in this process only.
     """
     try:
-        return pickle.dumps(task, pickle.HIGHEST_PROTOCOL)
+        return dumps(task)
     except (pickle.PicklingError, TypeError, AttributeError) as error:
         raise InvalidArgumentError(
             f"{task.name}; the task cannot be sent to another process: {error}. Use the engine 'threads', or give "

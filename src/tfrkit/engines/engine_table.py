@@ -8,6 +8,7 @@ from typing import Final
 from tfrkit.engines.engine import Engine
 from tfrkit.engines.local import ThreadEngine
 from tfrkit.engines.processes import ProcessEngine
+from tfrkit.engines.ray import RayEngine
 from tfrkit.engines.spark import SparkEngine
 from tfrkit.errors import InvalidArgumentError
 
@@ -16,6 +17,7 @@ __all__ = ["engine_named", "engine_names"]
 _ENGINES: Final[Mapping[str, Callable[[str | None], Engine]]] = {
     "threads": ThreadEngine,
     "processes": ProcessEngine,
+    "ray": RayEngine,
     "spark": SparkEngine,
 }
 

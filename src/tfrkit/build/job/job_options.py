@@ -129,7 +129,7 @@ class RunOptions(LimitOptions):
         more="The result does not depend on it.",
         least=1,
     )
-    engine: Literal["threads", "processes", "spark"] = option(
+    engine: Literal["threads", "processes", "ray", "spark"] = option(
         "threads",
         "What runs the tasks: threads of this process, processes of this machine, or a cluster.",
         more="The result does not depend on it. All but threads survive the loss of a worker, and read files only, no "
