@@ -28,7 +28,7 @@ if TYPE_CHECKING:  # the same names as in _EXPORTS and _SUBMODULES, for type che
     from tfrkit.data.shuffle.epoch_seeds import set_seed
     from tfrkit.data.sources.records_dataset import TFRecordDataset
     from tfrkit.data.sources.text_lines import TextLineDataset
-    from tfrkit.integrations import grain, jax, keras, spark, torch
+    from tfrkit.integrations import grain, jax, keras, ray, spark, torch
     from tfrkit.integrations.datasets import to_hf
     from tfrkit.integrations.sql import sql
     from tfrkit.model.arrow.arrow_exchange import ArrowStream
@@ -195,6 +195,7 @@ __all__ = [
     "parse_single_example",
     "parse_single_sequence_example",
     "parse_tensor",
+    "ray",
     "read_blocks",
     "read_examples",
     "read_records",
@@ -297,6 +298,7 @@ _SUBMODULES = {
     "image": "image",
     "jax": "integrations.jax",
     "keras": "integrations.keras",
+    "ray": "integrations.ray",
     "spark": "integrations.spark",
     "torch": "integrations.torch",
 }

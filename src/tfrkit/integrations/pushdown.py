@@ -15,11 +15,11 @@ import numpy as np
 
 from tfrkit.integrations.zone_guarantees import runs_of_expression
 from tfrkit.optional import require
-from tfrkit.scanning.chunks import Mask
+from tfrkit.scanning.chunks import Mask, RowFilter
 from tfrkit.scanning.pruning import ShareOf
 from tfrkit.scanning.scan import Scan
 
-__all__ = ["Condition", "pick_columns", "read_rows"]
+__all__ = ["Condition", "condition_rows", "pick_columns", "read_rows"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,15 +56,18 @@ def read_rows(
         # The condition is about the first rows of the scan: it may not decide which those are.
         yield from _filtered(scan, names, condition, limit)
         return
-    rows = None
-    if condition is not None:
-        rows = scan.row_filter(condition.names, condition.mask, _share(scan, condition))
+    rows = None if condition is None else condition_rows(scan, condition)
     batches = scan.read(names, rows, limit=limit)
     try:
         for batch in batches:
             yield pick_columns(batch, names)
     finally:
         batches.close()
+
+
+def condition_rows(scan: Scan, condition: Condition) -> RowFilter:
+    """Return a condition as a choice of rows for `Scan.read`."""
+    return scan.row_filter(condition.names, condition.mask, _share(scan, condition))
 
 
 def _share(scan: Scan, condition: Condition) -> ShareOf | None:

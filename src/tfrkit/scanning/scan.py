@@ -177,6 +177,15 @@ class Scan(FrameMethods):
         return self._request.reading["on_corrupt"] in (None, "raise")
 
     @property
+    def takes_all(self) -> bool:
+        """Whether every record is a row: there is no condition, and damage is an error."""
+        return self.raises and self._request.where is None and self._request.limit is None
+
+    def with_spec(self, spec: Mapping[Any, Any]) -> Scan:
+        """Return the same scan with columns by a spec."""
+        return Scan(replace(self._request, spec=spec))
+
+    @property
     def row_limit(self) -> int | None:
         """At most so many rows, if there is a limit."""
         return self._request.limit
