@@ -23,6 +23,8 @@ class OutputKeywords(DamageKeywords, LimitKeywords, total=False):
 class ColumnKeywords(OutputKeywords, total=False):
     columns: Collection[str] | None
     workers: int | None
+    engine: Literal["threads", "processes", "ray"]
+    address: str | None
 
 class CsvKeywords(TypedDict, total=False):
     delimiter: str | None

@@ -7,6 +7,7 @@ from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
 from tfrkit.build.job.job_options import DamageOptions, LimitOptions
 from tfrkit.build.job.progress import Progress
+from tfrkit.engines.engine import Engine
 from tfrkit.options import OptionSet, option, option_class
 from tfrkit.scanning.columns import Unset
 from tfrkit.stores.paths import PathLike
@@ -88,9 +89,25 @@ class ColumnOptions(OutputOptions):
     workers: int | None = option(
         None,
         "How many files are written at once; as many as there are cores by default, but at most 4.",
-        more="Each takes up to 90 MB of memory.",
+        more="Each takes up to 90 MB of memory. On a cluster as many as it has cores.",
         least=1,
     )
+    engine: Literal["threads", "processes", "ray"] = option(
+        "threads",
+        "What writes the files: threads of this process, processes of this machine, or a cluster.",
+        more="The result does not depend on it.",
+    )
+    address: str | None = option(
+        None,
+        "Of the cluster, for engines that have one; by default the one that is configured, or this machine.",
+        metavar="ADDRESS",
+    )
+
+    def made_engine(self) -> Engine:
+        """Return the engine that was chosen."""
+        from tfrkit.engines.engine_table import engine_named  # 10 ms that no help needs
+
+        return engine_named(self.engine, self.address)
 
 
 @option_class

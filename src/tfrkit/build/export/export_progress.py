@@ -14,7 +14,8 @@ class Meter(ProgressMeter):
 
     def __init__(self, size: int, outputs: int, progress: Callable[[Progress], None] | None) -> None:
         super().__init__(progress, total_bytes=2 * size, shards=outputs, stage="survey")
-        self._size, self._ratio = size, 1.0
+        self._size = size
+        self.ratio = 1.0  # of the size of inputs to the bytes of their records
 
     def surveyed(self, records: int, data_bytes: int) -> None:
         """Note how much the survey has seen."""
@@ -24,11 +25,11 @@ class Meter(ProgressMeter):
     def begin(self, data_bytes: int) -> None:
         """Note that the survey is over, and how much there is to write."""
         self._now.update(done_bytes=self._size, stage="write")
-        self._ratio = self._size / max(1, data_bytes)
+        self.ratio = self._size / max(1, data_bytes)
 
     def written(self, data_bytes: int, records: int) -> None:
         """Note that more records were written. From any thread."""
-        self.count(done_bytes=data_bytes * self._ratio, records=records)
+        self.count(done_bytes=data_bytes * self.ratio, records=records)
 
     def finished(self) -> None:
         """Note that an output is whole."""

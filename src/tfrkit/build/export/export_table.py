@@ -13,29 +13,31 @@ import os
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
-from typing import IO, TYPE_CHECKING, Any, Final, Unpack, cast
+from typing import TYPE_CHECKING, Any, Final, Unpack, cast
 
-from tfrkit.build.export.export_arrow import ArrowSink, ParquetSink
-from tfrkit.build.export.export_csv import CsvSink
-from tfrkit.build.export.export_format import OutputFile, TableSink, check_options, format_of
-from tfrkit.build.export.export_jsonl import JsonlSink
+from tfrkit.build.export.export_format import check_options, format_of
 from tfrkit.build.export.export_options import FORMATS, Format, TableExportOptions
 from tfrkit.build.export.export_paths import STDOUT, ExportTarget, input_files, plan_targets, refuse_existing
 from tfrkit.build.export.export_progress import Meter
+from tfrkit.build.export.export_tasks import (
+    ExportTask,
+    WrittenTable,
+    attempts_of,
+    drop_attempts,
+    write_table,
+)
 from tfrkit.build.job.bad_limit import BadLimit
 from tfrkit.build.job.input_stamp import InputChangedError, InputStamp, check_unchanged, stamps_of
+from tfrkit.engines.engine import Engine, outcomes
 from tfrkit.engines.local import Stop, run_tasks
-from tfrkit.errors import InvalidArgumentError, OpError
+from tfrkit.errors import InternalError, InvalidArgumentError, OpError
 from tfrkit.optional import require
 from tfrkit.options import takes
 from tfrkit.records.describe.inspect import inspect
-from tfrkit.records.read.reader import read_blocks
-from tfrkit.scanning.chunks import scan_chunks
 from tfrkit.scanning.columns import (
     ScanColumn,
-    ScanParser,
     count_unset,
     settle_columns,
     type_text,
@@ -43,7 +45,6 @@ from tfrkit.scanning.columns import (
 from tfrkit.stores import files
 from tfrkit.stores.output import ObjectOutput, Output, WholeOutput
 from tfrkit.stores.paths import PathLike, Paths, path_text
-from tfrkit.threads import default_threads
 
 if TYPE_CHECKING:
     from tfrkit.build.keywords import TableExportKeywords
@@ -51,14 +52,6 @@ if TYPE_CHECKING:
 __all__ = ["ExportReport", "ExportedFile", "export", "run_export"]
 
 _WORKERS: Final = 4  # by default: more take more than 500 MB, and texts are made under the interpreter's lock
-_SINKS: Final[
-    Mapping[Format, Callable[[IO[bytes], tuple[ScanColumn, ...], TableExportOptions], TableSink]]
-] = {
-    "parquet": ParquetSink,
-    "arrow": ArrowSink,
-    "jsonl": JsonlSink,
-    "csv": CsvSink,
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,6 +161,9 @@ def run_export(
     stamps = stamps_of(inputs)
     targets = plan_targets(inputs, place, FORMATS[chosen].suffixes)
     refuse_existing(targets, wanted.overwrite)
+    engine = wanted.made_engine()
+    if not engine.shares_memory and STDOUT in (target.path for target in targets):
+        raise InvalidArgumentError("Standard output is this process's: expected the engine 'threads' for it.")
     meter = Meter(sum(stamps[file].size for file in inputs if file in stamps), len(targets), wanted.progress)
     schema = inspect(inputs, on_corrupt=wanted.on_corrupt, threads=wanted.workers, progress=meter.surveyed)
     BadLimit.parse(wanted.max_bad).check({"damaged": schema.skipped}, schema.records, ())
@@ -177,11 +173,12 @@ def run_export(
             f"expected features to export but none of the {schema.records} records has any. There is nothing to write."
         )
     meter.begin(schema.data_bytes)
+    cores = min(engine.cores, _WORKERS) if engine.shares_memory else engine.cores
     job = _Export(
-        chosen, wanted, settled, meter, Stop(), wanted.workers or min(default_threads(), _WORKERS),
-        stamps, schema.records if len(targets) == 1 else None,
+        chosen, wanted, settled, meter, Stop(), wanted.workers or cores, stamps,
+        schema.records if len(targets) == 1 else None,
     )  # fmt: skip
-    written = job.run(targets)
+    written = job.run(targets) if engine.shares_memory else job.run_elsewhere(targets, engine)
     dropped: Counter[str] = Counter(count_unset(schema, wanted.columns))
     for _, losses in written:
         dropped.update(losses)
@@ -219,9 +216,7 @@ class _Export:
         except BaseException:
             for output in self.outputs.values():
                 output.discard()
-            for path in [] if self.options.overwrite else self.named:  # there were none of these before
-                with contextlib.suppress(OSError, OpError):
-                    files.remove(path)
+            self._unname()
             raise
         return [done[target] for target in targets]
 
@@ -252,29 +247,66 @@ class _Export:
 
     def _write(self, target: ExportTarget, threads: int) -> tuple[ExportedFile, Mapping[str, int]]:
         output = self.outputs[target.path] = _open_output(target.path)
-        file = OutputFile(output)
-        records = 0
+
+        def written(data_bytes: int, records: int) -> None:
+            self.stop.check()
+            self.meter.written(data_bytes, records)
+
+        records, losses = write_table(
+            output, target.inputs, self.format, self.columns, self.options, threads, written
+        )
+        self._check(target, records)
+        if not output.whole:
+            output.close()
+        else:
+            cast("WholeOutput", output).finish()
+            if not files.traits_of(target.path).local:  # what waits for its name may wait in memory
+                self._publish(target.path)
+        return ExportedFile(target.path, records, output.position), losses
+
+    def run_elsewhere(
+        self, targets: list[ExportTarget], engine: Engine
+    ) -> list[tuple[ExportedFile, Mapping[str, int]]]:
+        """Do as `run` with an engine whose tasks share no memory with this process."""
+        attempts = attempts_of(targets[0].path)
+        options = replace(self.options, progress=None)
+        tasks = [
+            ExportTask(
+                os.path.basename(target.path), attempts, target.inputs, self.format, self.columns, options, 1,
+                self.meter.ratio,
+            )
+            for target in targets
+        ]  # fmt: skip
+        done: dict[int, WrittenTable] = {}
         try:
-            sink = _SINKS[self.format](cast("IO[bytes]", file), self.columns, self.options)
-            read = read_blocks(list(target.inputs), on_corrupt=self.options.on_corrupt, threads=threads)
-            size = FORMATS[self.format].chunk_bytes
-            for chunk in scan_chunks(read, ScanParser(self.columns), size=size, threads=threads):
-                self.stop.check()
-                sink.write(chunk)
-                records += chunk.rows
-                self.meter.written(sum(block.nbytes for block in chunk.blocks), chunk.rows)
-            sink.close()
-            self._check(target, records)
-            if not output.whole:
-                output.close()
-            else:
-                cast("WholeOutput", output).finish()
-                if not files.traits_of(target.path).local:  # what waits for its name may wait in memory
-                    self._publish(target.path)
+            with contextlib.closing(engine.start(tasks, self.workers)) as running:
+                for ended in outcomes(running, len(tasks)):
+                    for outcome in ended:
+                        if outcome.error is not None or outcome.result is None:
+                            raise outcome.error or InternalError(f"{tasks[outcome.number].name}; no result")
+                        self._check(targets[outcome.number], outcome.result.records)
+                        done[outcome.number] = outcome.result
+                    self.meter.count(**running.counts(), shards_done=len(ended))
+                    self.meter.tick(last=bool(ended))
+            for number, target in enumerate(targets):
+                files.make_folder(os.path.dirname(target.path))
+                self.named.append(target.path)
+                files.move(done[number].path, target.path)
         except BaseException:
-            file.abandon()
+            self._unname()
             raise
-        return ExportedFile(target.path, records, output.position), sink.losses
+        finally:
+            drop_attempts(attempts)
+        return [
+            (ExportedFile(target.path, each.records, each.bytes), each.losses)
+            for target, each in zip(targets, (done[number] for number in range(len(targets))), strict=True)
+        ]
+
+    def _unname(self) -> None:
+        """Remove files that have their names already, unless they have replaced others."""
+        for path in [] if self.options.overwrite else self.named:  # there were none of these before
+            with contextlib.suppress(OSError, OpError):
+                files.remove(path)
 
     def _check(self, target: ExportTarget, records: int) -> None:
         """Refuse to publish a file if its inputs are not what the columns were settled from.
