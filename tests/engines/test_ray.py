@@ -46,7 +46,7 @@ def test_workers_that_are_killed_at_random_moments_change_nothing(ray, shuffled,
     recipes = tuple(Numbers(number, 40_000) for number in range(12))
     group = mixed(recipes, shards=6) if shuffled else train(12, 40_000)
     calm = run_job(job(tmp_path / "calm", group))
-    killer = Killer(4, seed=20 + shuffled)
+    killer = Killer(8, seed=20 + shuffled)
     report = run_job(job(tmp_path / "killed", group), workers=2, engine=engine_named("ray"), progress=killer)
     assert killer.kills >= 2
     assert report.records == calm.records

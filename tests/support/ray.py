@@ -24,6 +24,7 @@ SETTINGS = {
     "RAY_DATA_DISABLE_PROGRESS_BARS": "1",
     "RAY_enable_metrics_collection": "0",
     "RAY_USAGE_STATS_ENABLED": "0",
+    "RAY_worker_niceness": "0",  # 15 by default: beside other tests, workers would hardly run
 }
 
 cluster = [  # the marks of all tests that use it

@@ -2,7 +2,7 @@
 
 A task is plain data that pickles; its `run` returns plain data and keeps nothing. So any engine may run it, here or on
 another machine, once or, after a machine was lost, again. Who plans the tasks (the coordinator) alone decides what
-counts: it claims, publishes and notes. Engines are a file each: `local.py` (threads) and `processes.py`;
+counts: it claims, publishes and notes. Engines are a file each: `local.py` (threads), `processes.py`, `ray.py`;
 `engine_table.py` has all of them by name.
 """
 

@@ -139,6 +139,7 @@ class _RayRun(Generic[_Result]):
     def __init__(self, ray: Any, board: Any, tasks: Sequence[Task[_Result]], workers: int) -> None:
         self._ray, self._board, self._tasks = ray, board, tasks
         self._name = secrets.token_hex(4)
+        self._folder = os.getcwd()  # that relative paths are relative to
         self._most = min(max(1, workers), len(tasks))
         self._limit = len(tasks)  # tasks from this number on are to stop
         self._waiting = deque(range(len(tasks)))
@@ -178,7 +179,7 @@ class _RayRun(Generic[_Result]):
             self._attempts[number] += 1
             key = self._name, number, self._attempts[number]
             packed = pack_task(self._tasks[number], self._ray.cloudpickle.dumps)
-            self._under_way[self._function.remote(key, packed, self._board)] = key
+            self._under_way[self._function.remote(key, packed, self._board, self._folder)] = key
 
     def _finish(self, ref: Any) -> None:
         """Take what an attempt has returned, or begin another one if its worker is lost."""
@@ -323,8 +324,10 @@ class _BoardControl:
         self._answer = self._board.report.remote(self._key, dict(self.counts))
 
 
-def _attempt(key: _Key, packed: bytes, board: Any) -> tuple[bytes, dict[str, float]]:
-    """Make one attempt at a task, in a worker of Ray's."""
+def _attempt(key: _Key, packed: bytes, board: Any, folder: str) -> tuple[bytes, dict[str, float]]:
+    """Make one attempt at a task, in a worker of Ray's, which is in another folder than who has sent it."""
+    with contextlib.suppress(OSError):  # not on this machine: then its paths are not, either
+        os.chdir(folder)
     ray = require("ray", _WHAT)
     control = _BoardControl(ray, board, key)
     control.ask()

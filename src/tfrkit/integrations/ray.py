@@ -23,6 +23,7 @@ from tfrkit.records.write.shard_sink import RecordType, ShardSink, SinkReport, W
 from tfrkit.scanning.scan import Scan, scan
 from tfrkit.scanning.splits import ScanSplit, plan_splits, read_split
 from tfrkit.stores.paths import PathLike, Paths, path_text
+from tfrkit.stores.url import is_url
 
 __all__ = ["SkippedDamage", "read_tfrecords", "write_tfrecords"]
 
@@ -63,7 +64,7 @@ def read_tfrecords(
             all records are looked into, by this process.
         columns: only these features and feature lists, in this order.
         where: which records, in the language of `tfr select`.
-        with_source: add the columns `_file` and `_record`.
+        with_source: add the columns `_file` and `_record`; local paths are absolute there.
         text: columns of bytes that are UTF-8 text; True: those that look like it.
         compression: see `read_blocks`, also for the next ones.
         crc: check the CRC of the data of every record.
@@ -158,8 +159,9 @@ def write_tfrecords(
     """
     require("ray.data", _WRITE)
     text = path_text(path)
+    text = os.path.join(text, _TITLE) if text.endswith("/") else text
     sink = begin_sink(
-        os.path.join(text, _TITLE) if text.endswith("/") else text,
+        text if is_url(text) else os.path.abspath(text),
         compression=compression,
         level=level,
         index=index,

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Callable, Collection, Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import IO, Any, Final
+from typing import IO, Any, Final, TypeGuard
 
 from tfrkit.errors import OpError
 from tfrkit.model.block import Block
@@ -31,7 +32,7 @@ from tfrkit.scanning.zone_conditions import matching_runs
 from tfrkit.stores.files import is_local
 from tfrkit.stores.paths import Paths, expand_paths
 from tfrkit.stores.source import is_stream
-from tfrkit.stores.url import display_name
+from tfrkit.stores.url import display_name, is_url
 
 __all__ = ["Scan", "ScanBatches", "scan"]
 
@@ -130,7 +131,8 @@ class Scan(FrameMethods):
     def settled(self, *, threads: int | None = None) -> Scan:
         """Return a scan whose columns are known, to be read elsewhere with some number of threads."""
         reading = {**self._request.reading, "threads": threads}
-        other = Scan(replace(self._request, reading=reading))
+        files = [os.path.abspath(file) if _is_name(file) else file for file in self._request.files]
+        other = Scan(replace(self._request, reading=reading, files=files))
         other._known = self._settled()
         return other
 
@@ -379,6 +381,11 @@ class Scan(FrameMethods):
             else:
                 self._known = settle_by_spec(asked.spec, asked.columns, asked.where, asked.text)
         return self._known
+
+
+def _is_name(file: str | IO[bytes]) -> TypeGuard[str]:
+    """Say whether a file is named by a path of this machine, which may be relative to the current folder."""
+    return isinstance(file, str) and not is_url(file) and not is_stream(file)
 
 
 def _where_filter(where: WhereChoice | None, known: Settled) -> RowFilter | None:
