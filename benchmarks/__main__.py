@@ -30,13 +30,13 @@ NAMES = (
     "pipelines_padded", "png", "resize", "images_seed", "images_decode", "images_large", "first_batch", "build_table",
     "build_images", "cli_start", "reshard", "stats", "diff", "scan_sql", "remote_read", "remote_write", "remote_cache",
     "remote_take", "pipelines_filter", "pipelines_lists", "permutation",
-    "lookup", "epochs", "epochs_remote", "training_torch", "training_grain",
+    "lookup", "epochs", "epochs_remote", "training_torch", "training_grain", "ray_read_write",
     "spark_read_write",
 )  # fmt: skip
 PACKAGES = (
     "tfrkit", "numpy", "isal", "zlib-ng", "zstandard", "tensorflow", "tensorflow-cpu", "google-crc32c",
     "tfrecord", "tfr-reader", "simplejpeg", "pillow", "obstore", "pyarrow", "duckdb", "polars", "grain",
-    "array-record", "torch", "pyspark",
+    "array-record", "torch", "ray", "pyspark",
 )  # fmt: skip
 BUSY_LOAD = 0.5
 

@@ -2,8 +2,9 @@
 
 Every block that is fenced as `python` is run, those of one file in order and in one namespace, in an empty
 folder. A block fenced as `python s3`, `python azure`, `python gs` or `python http` is run with a server of that kind,
-which has `my-bucket` or `my-container`; one fenced as `python spark` while a Spark session is active. A block fenced as
-`python skip` is not run: it shows another program, or something that does not end.
+which has `my-bucket` or `my-container`; one fenced as `python ray` with a cluster, one fenced as `python spark` while a
+Spark session is active. A block fenced as `python skip` is not run: it shows another program, or something that does
+not end.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import re
 
 import pytest
 
+from tests.support import ray as ray_support
 from tests.support import spark as spark_support
 from tests.support.apart import run_apart
 from tests.support.pages import (
@@ -36,7 +38,7 @@ TWO_RECORDS = frames([b"one", b"two"])
 APART = [page for page in WITH_CODE if imports_jax(page)]
 # Pages with recordings run with these.
 ALONE = [page for page in WITH_CODE if page not in WITH_RECORDINGS and page not in APART]
-CLUSTERS = {"docs/spark-and-hive.md": spark_support.cluster}
+CLUSTERS = {"docs/ray.md": ray_support.cluster, "docs/spark-and-hive.md": spark_support.cluster}
 
 
 @pytest.fixture
@@ -66,6 +68,11 @@ def http_of_page(http_server):
     for number in range(2):
         http_server.files[f"train-{number:05d}-of-00002.tfrecord"] = TWO_RECORDS
     return {"https://data.example.com": http_server.url}
+
+
+@pytest.fixture
+def ray_of_page(ray):
+    """Nothing is called otherwise: the process is connected."""
 
 
 @pytest.fixture
