@@ -33,7 +33,7 @@ CORES = 2
 def _start() -> None:
     os.environ["RAY_worker_niceness"] = "0"  # noqa: SIM112  # Ray's name for it: as threads of this process have it
     ray.init(
-        num_cpus=CORES, include_dashboard=False, log_to_driver=False, logging_level=logging.ERROR,
+        "local", num_cpus=CORES, include_dashboard=False, log_to_driver=False, logging_level=logging.ERROR,
         object_store_memory=2 << 30,
     )  # fmt: skip
     ray.data.DataContext.get_current().enable_progress_bars = False

@@ -17,6 +17,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final, Generic, TypeVar
 
 from tfrkit.engines.engine import (
+    MAX_ATTEMPTS,
     TICK_SECONDS,
     Outcome,
     Running,
@@ -34,7 +35,7 @@ __all__ = ["RayEngine", "connect_ray"]
 _Result = TypeVar("_Result")
 _Key = tuple[str, int, int]  # name of a run, number of a task in it, and of an attempt at it
 _WHAT: Final = "the engine 'ray'"
-_MAX_ATTEMPTS: Final = 8  # of a task whose worker is lost: machines of a cluster come and go
+_MAX_ATTEMPTS: Final = 24  # of a task whose worker is lost: machines of a cluster come and go
 _REPORT_SECONDS: Final = 0.2
 _ASK_SECONDS: Final = 5.0
 _CONNECT_SECONDS: Final = 5.0
@@ -205,15 +206,20 @@ class _RayRun(Generic[_Result]):
     def _lost(self, number: int, error: Exception) -> None:
         if number >= self._limit:
             self._ended.append(Outcome(number, None, CancelledError("The job was stopped.")))
-        elif self._attempts[number] < _MAX_ATTEMPTS:
+        elif self._attempts[number] < self._most_attempts(error):
             self._waiting.appendleft(number)
         else:
             said = str(error).strip().splitlines()[0]
             lost = UnavailableError(
-                f"{self._tasks[number].name}; the worker that made it was lost, {_MAX_ATTEMPTS} times: {said} If "
-                "memory was short, pass fewer workers (--workers)."
+                f"{self._tasks[number].name}; the worker that made it was lost, {self._attempts[number]} times: {said} "
+                "If memory was short, pass fewer workers (--workers)."
             )
             self._ended.append(Outcome(number, None, lost))
+
+    def _most_attempts(self, error: Exception) -> int:
+        """Return how often a task is begun that was lost in some way: want of memory rarely goes away."""
+        is_memory = isinstance(error, self._ray.exceptions.OutOfMemoryError)
+        return min(MAX_ATTEMPTS, _MAX_ATTEMPTS) if is_memory else _MAX_ATTEMPTS
 
     def _count(self, key: _Key, counts: Mapping[str, float]) -> None:
         """Note all that an attempt has counted."""

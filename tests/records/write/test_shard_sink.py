@@ -13,6 +13,7 @@ import pytest
 import tfrkit as tfr
 from tfrkit.errors import AlreadyExistsError, DataLossError, InvalidArgumentError
 from tfrkit.records.write.shard_sink import ShardSink, WrittenShard, begin_sink
+from tfrkit.stores.files import list_files
 
 
 def table(first: int, rows: int) -> pa.Table:
@@ -165,3 +166,20 @@ def test_bad_options_are_named(tmp_path):
         begin_sink(tmp_path / "a", record_type="example")  # type: ignore[arg-type]
     with pytest.raises(InvalidArgumentError, match="Expected a folder and the beginning of names"):
         begin_sink(f"{tmp_path}/")
+
+
+def test_in_a_store_shards_are_copied_to_their_names(remote_folder):
+    sink = begin_sink(f"{remote_folder}/a", zones=True)
+    late, written = write(sink, 0), [*write(sink, 0), *write(sink, 1)]
+    assert tfr.scan(f"{remote_folder}/.tfrkit/tmp/*/*/*.tfrecord").count() == 30
+    report = sink.publish([*written, *late])
+    assert report.paths == tuple(f"{remote_folder}/a-{n:05d}-of-00002.tfrecord" for n in range(2))
+    assert tfr.scan(f"{remote_folder}/*.tfrecord").to_table()["n"].to_pylist() == [
+        *range(10),
+        *range(100, 110),
+    ]
+    assert tfr.verify(remote_folder).ok
+    assert not [info.path for info in list_files(remote_folder, recursive=True) if "/tmp/" in info.path]
+    again = begin_sink(f"{remote_folder}/a", overwrite=True)
+    again.publish(write(again, 5, 3))
+    assert tfr.scan(f"{remote_folder}/*.tfrecord").to_table()["n"].to_pylist() == [500, 501, 502]
