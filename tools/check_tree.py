@@ -41,16 +41,16 @@ PART_LINES = {
     "src/bindings": 8_950,  # many files read in one call; permutations; maps, asked for ahead; frames of one pass
     "src/core": 14_600,  # what a record means; shuffled records in their blocks; permutations; varints four at a time
     "src/tfrkit": 1_750,  # names, errors, secrets, options, extras, threads (and what no Ctrl-C ends); make_manifest
-    "src/tfrkit/build": 18_650,  # Hive; options; formats; rows and partitions by expressions; plain tasks, attempts
+    "src/tfrkit/build": 18_800,  # Hive; options; formats; rows and partitions by expressions; tasks, of exports too
     "src/tfrkit/cli": 3_750,  # build hive; skipped damage; `tfr sql`: rows of any type, interrupted queries
     "src/tfrkit/codecs": 1_800,  # what foreign files are by their first bytes; output left when all input is taken
     "src/tfrkit/data": 18_250,  # by number: ranks, positions, seeds of samples; windows in pieces; shards before stages
-    "src/tfrkit/engines": 1_300,  # the door, threads, processes, Spark, a channel to workers
+    "src/tfrkit/engines": 1_650,  # the door, threads, processes, Ray, Spark, a channel to workers
     "src/tfrkit/images": 5_800,  # headers of files of all formats, and how photos are turned, which were in build
-    "src/tfrkit/integrations": 4_600,  # Spark's data source; SQL, frames; training: torch, JAX, grain, Keras; torchdata
+    "src/tfrkit/integrations": 5_000,  # SQL and frames; torch, JAX, grain, Keras; sources and sinks of Ray and Spark
     "src/tfrkit/model": 4_800,  # misspelt attributes are answered with the nearest one; records that a shuffle drew
     "src/tfrkit/parsing": 4_150,
-    "src/tfrkit/records": 14_850,  # manifests in stores; random access, for one pass; zones; diff; cluster tasks
+    "src/tfrkit/records": 14_900,  # manifests in stores; random access, for one pass; zones; diff; cluster tasks
     "src/tfrkit/scanning": 2_450,  # columns of exports, read_table; frames; zones; parts of a scan for clusters
     "src/tfrkit/stores": 6_100,  # object stores, fsspec, memory, the cache; locks that no Ctrl-C leaves behind
     "src/tfrkit/testing": 2_000,  # stages by number, in the plain engine; shards of batches before them
