@@ -6,6 +6,7 @@ from typing import Any, Literal, TypedDict
 from tfrkit.build.images.image_arguments import Duplicates, Encoding, Names, Order
 from tfrkit.build.job.bad_limit import MaxBad
 from tfrkit.build.job.progress import OnBad, Progress
+from tfrkit.engines.engine import EngineName
 from tfrkit.model.policy import OnCorrupt
 from tfrkit.scanning.columns import Unset
 from tfrkit.stores.paths import PathLike
@@ -23,7 +24,7 @@ class OutputKeywords(DamageKeywords, LimitKeywords, total=False):
 class ColumnKeywords(OutputKeywords, total=False):
     columns: Collection[str] | None
     workers: int | None
-    engine: Literal["threads", "processes", "ray"]
+    engine: EngineName
     address: str | None
 
 class CsvKeywords(TypedDict, total=False):
@@ -50,7 +51,7 @@ class ImageExportKeywords(OutputKeywords, total=False):
 class RunKeywords(LimitKeywords, total=False):
     overwrite: bool
     workers: int | None
-    engine: Literal["threads", "processes", "ray", "spark"]
+    engine: EngineName
     address: str | None
     zones: bool
     progress: Callable[[Progress], None] | None
@@ -143,7 +144,7 @@ class HiveKeywords(
     partition: str | Sequence[str]
     sql: str | None
     partitions: Literal["columns", "folders"]
-    engine: Literal["threads", "processes", "spark"]
+    engine: EngineName
 
 class TableKeywords(
     TableColumnKeywords,

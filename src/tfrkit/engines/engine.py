@@ -2,8 +2,8 @@
 
 A task is plain data that pickles; its `run` returns plain data and keeps nothing. So any engine may run it, here or on
 another machine, once or, after a machine was lost, again. Who plans the tasks (the coordinator) alone decides what
-counts: it claims, publishes and notes. Engines are a file each: `local.py` (threads), `processes.py`, `ray.py`;
-`engine_table.py` has all of them by name.
+counts: it claims, publishes and notes. Engines are a file each: `local.py` (threads), `processes.py`, `ray.py`,
+`spark.py`; `engine_table.py` has all of them by name.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import pickle
 import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, Generic, Protocol, TypeVar
+from typing import Any, Final, Generic, Literal, Protocol, TypeAlias, TypeVar
 
 from tfrkit.errors import CancelledError, InternalError, InvalidArgumentError
 
@@ -21,6 +21,7 @@ __all__ = [
     "TICK_SECONDS",
     "Control",
     "Engine",
+    "EngineName",
     "Outcome",
     "Running",
     "Task",
@@ -31,6 +32,8 @@ __all__ = [
     "run_packed",
     "unpack_outcome",
 ]
+
+EngineName: TypeAlias = Literal["threads", "processes", "ray", "spark"]
 
 MAX_ATTEMPTS: Final = 4  # of a task whose worker is lost
 TICK_SECONDS: Final = 0.1

@@ -7,7 +7,7 @@ from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
 from tfrkit.build.job.job_options import DamageOptions, LimitOptions
 from tfrkit.build.job.progress import Progress
-from tfrkit.engines.engine import Engine
+from tfrkit.engines.engine import Engine, EngineName
 from tfrkit.options import OptionSet, option, option_class
 from tfrkit.scanning.columns import Unset
 from tfrkit.stores.paths import PathLike
@@ -92,7 +92,7 @@ class ColumnOptions(OutputOptions):
         more="Each takes up to 90 MB of memory. On a cluster as many as it has cores.",
         least=1,
     )
-    engine: Literal["threads", "processes", "ray"] = option(
+    engine: EngineName = option(
         "threads",
         "What writes the files: threads of this process, processes of this machine, or a cluster.",
         more="The result does not depend on it.",

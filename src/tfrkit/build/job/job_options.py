@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Literal
+from typing import Any
 
 from tfrkit.build.job.bad_limit import BadLimit, MaxBad
 from tfrkit.build.job.progress import OnBad, Progress
 from tfrkit.codecs.table import names
+from tfrkit.engines.engine import EngineName
 from tfrkit.model.policy import OnCorrupt
 from tfrkit.options import OptionSet, option, option_class, size_bytes
 
@@ -129,7 +130,7 @@ class RunOptions(LimitOptions):
         more="The result does not depend on it.",
         least=1,
     )
-    engine: Literal["threads", "processes", "ray", "spark"] = option(
+    engine: EngineName = option(
         "threads",
         "What runs the tasks: threads of this process, processes of this machine, or a cluster.",
         more="The result does not depend on it. All but threads survive the loss of a worker, and read files only, no "

@@ -13,6 +13,7 @@ from tfrkit.build.job.job_options import (
     ShardOptions,
 )
 from tfrkit.build.tables.table_options import TableColumnOptions, TableOptions, TableRowOptions
+from tfrkit.engines.engine import EngineName
 from tfrkit.options import option, option_class
 
 __all__ = ["HiveOptions"]
@@ -45,7 +46,7 @@ class HiveOptions(
         "What partition columns become: features of each record, or folders such as dt=2024-01-01 with shards of "
         "their own.",
     )
-    engine: Literal["threads", "processes", "spark"] = option(
+    engine: EngineName = option(
         "spark",
         "What writes the shards, after Spark has read the rows.",
         more="The result does not depend on it.",
