@@ -60,16 +60,16 @@ def prepare(settings: Settings) -> None:
     import pyarrow.parquet as pq
 
     import tfrkit as tfr
+    from tfrkit.records.access.index import build_index, save_index
 
     data, folder = dataset("A", settings.scale), place(settings)
     (folder / "few").mkdir(parents=True)
     (folder / "files").mkdir()
     (folder / "rows").mkdir()
     for number, path in enumerate(data.plain):
-        os.link(
-            path, folder / "files" / path.name
-        ) if path.stat().st_dev == folder.stat().st_dev else shutil.copy(path, folder / "files")
-        tfr.build_index(folder / "files" / path.name).save()
+        copy = folder / "files" / path.name
+        shutil.copy(path, copy)
+        save_index(str(copy), build_index(str(copy)))
         table = tfr.scan(str(path), spec=specs.a_spec(tfr)).to_table()
         pq.write_table(table, folder / "rows" / f"{number}.parquet", row_group_size=50_000)
     few = tfr.RecordFiles([str(path) for path in data.plain])[: min(FEW, data.records)].to_list()
