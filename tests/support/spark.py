@@ -22,6 +22,7 @@ ROOT = Path(__file__).resolve().parents[2]
 MASTER = "local-cluster[2,1,768]"  # two executors with a core each
 
 MARK = "TFRKIT_TEST_CLUSTER"
+EXECUTOR = "CoarseGrainedExecutorBackend"
 JVM = "-XX:+UseSerialGC -XX:TieredStopAtLevel=1"  # starts in half the time
 
 cluster = [pytest.mark.cluster, pytest.mark.xdist_group("spark")]  # the marks of all tests that use it
@@ -73,16 +74,29 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
 def processes(session: Any, *signs: str) -> list[int]:
     """Return the ids of processes of a session's executors, with one of some signs in their command lines.
 
-    By a mark in their environment: a worker whose parent was killed is nobody's child, and works all the same.
+    By a mark in their environment: a worker whose parent was killed is nobody's child, and works all the same. Workers
+    that plan queries for the driver have it, too, but below a JVM that is not an executor: Spark does not replace them.
     """
     mark = session.conf.get(f"spark.executorEnv.{MARK}")
     found = []
     for process in psutil.process_iter():
         with contextlib.suppress(psutil.Error):
             line = " ".join(process.cmdline())
-            if any(sign in line for sign in signs) and process.environ().get(MARK) == mark:
+            if (
+                any(sign in line for sign in signs)
+                and process.environ().get(MARK) == mark
+                and not _is_driver(process)
+            ):
                 found.append(process.pid)
     return found
+
+
+def _is_driver(process: psutil.Process) -> bool:
+    """Say whether a process is a Python worker of the driver's."""
+    if EXECUTOR in " ".join(process.cmdline()):
+        return False
+    above = (" ".join(each.cmdline()) for each in process.parents() if each.name() == "java")
+    return EXECUTOR not in next(above, EXECUTOR)
 
 
 class Killer:
@@ -92,7 +106,7 @@ class Killer:
         killed: which, so far.
     """
 
-    SIGNS = ("CoarseGrainedExecutorBackend", "pyspark.daemon")
+    SIGNS = (EXECUTOR, "pyspark.daemon")
 
     def __init__(self, session: Any, kills: int, seed: int, *, executors: int = 1) -> None:
         self._session, self._random = session, random.Random(seed)
