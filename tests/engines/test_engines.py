@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import secrets
 import signal
 import subprocess
 import sys
@@ -13,9 +14,10 @@ from typing import Any
 
 import pytest
 
+import tfrkit as tfr
 from tests.build.support.made import Numbers, job, left_over, mixed, train, tree
 from tests.data.support.outcomes import wait_for
-from tests.engines.support.sample_tasks import Dies, Fails, Square, Waits
+from tests.engines.support.sample_tasks import Configured, Dies, Fails, Square, Waits
 from tests.support import ray as ray_support
 from tests.support import spark as spark_support
 from tfrkit.build.job.job import run_job
@@ -67,10 +69,22 @@ def test_error_of_a_task_is_its_outcome_and_others_are_done(engine):
         assert "sample_tasks.py" in error.__notes__[0]
 
 
-def test_error_that_cannot_be_sent_is_told_as_text():
-    found, _ = run_all(engine_named("processes"), [Fails(readable=False)])
-    assert isinstance(found[0].error, InternalError)
-    assert "OddError" in str(found[0].error)
+@pytest.mark.parametrize(("how", "said"), [("odd", "OddError"), ("strict", "StrictError: a.csv:7")])
+def test_error_that_cannot_be_sent_is_told_as_text(engine, how, said):
+    found, _ = run_all(engine, [Fails(how)])
+    if engine.shares_memory:
+        assert type(found[0].error).__name__ == said.partition(":")[0]
+    else:
+        assert isinstance(found[0].error, InternalError)
+        assert said in str(found[0].error)
+        assert "sample_tasks.py" in str(found[0].error)
+
+
+def test_tasks_have_the_settings_of_stores(engine):
+    url = f"s3://bucket-{secrets.token_hex(4)}"
+    tfr.configure_store(url, endpoint="http://127.0.0.1:9", region="nowhere")
+    found, _ = run_all(engine, [Configured(url)])
+    assert (found[0].result["endpoint"], found[0].result["region"]) == ("http://127.0.0.1:9", "nowhere")
 
 
 def test_task_that_cannot_be_sent_says_so():

@@ -37,8 +37,8 @@ class FramePieces {
 
   // Copies frames that begin at `begins` of `data`, and checks them. Returns the first that failed,
   // or -1, and why.
-  std::tuple<std::int64_t, int> fill(const InputBytes& data, const Int64Input& begins,
-                                     const Int64Input& places, bool check) const;
+  [[nodiscard]] std::tuple<std::int64_t, int> fill(const InputBytes& data, const Int64Input& begins,
+                                                   const Int64Input& places, bool check) const;
 
   // Returns a tuple for each piece: its buffer, offsets of the payloads there, and their lengths.
   [[nodiscard]] nb::list pieces() const;

@@ -8,6 +8,7 @@ counts: it claims, publishes and notes. Engines are a file each: `local.py` (thr
 
 from __future__ import annotations
 
+import contextlib
 import pickle
 import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -15,6 +16,7 @@ from dataclasses import dataclass
 from typing import Any, Final, Generic, Literal, Protocol, TypeAlias, TypeVar
 
 from tfrkit.errors import CancelledError, InternalError, InvalidArgumentError
+from tfrkit.stores.object_config import adopt_settings, all_settings
 
 __all__ = [
     "MAX_ATTEMPTS",
@@ -135,7 +137,7 @@ def no_address(engine: str, address: str | None) -> None:
 
 
 def pack_task(task: Task[Any], dumps: Callable[[Any], bytes] = pickle.dumps) -> bytes:
-    """Return a task as bytes, for a worker in another process.
+    """Return a task as bytes, for a worker in another process; what was configured of stores goes along.
 
     Args:
         task: to be sent.
@@ -145,7 +147,7 @@ def pack_task(task: Task[Any], dumps: Callable[[Any], bytes] = pickle.dumps) -> 
         InvalidArgumentError: it holds something that exists in this process only.
     """
     try:
-        return dumps(task)
+        return dumps((all_settings(), task))
     except (pickle.PicklingError, TypeError, AttributeError) as error:
         raise InvalidArgumentError(
             f"{task.name}; the task cannot be sent to another process: {error}. Use the engine 'threads', or give "
@@ -158,7 +160,8 @@ def run_packed(number: int, packed: bytes, control: Control) -> bytes:
     name = f"task {number}"
     try:
         control.check()
-        task: Task[Any] = pickle.loads(packed)  # noqa: S301  # of this program's
+        stores, task = pickle.loads(packed)  # noqa: S301  # of this program's
+        adopt_settings(stores)
         name = task.name
         return pickle.dumps(Outcome(number, task.run(control), None))
     except CancelledError as error:
@@ -166,10 +169,16 @@ def run_packed(number: int, packed: bytes, control: Control) -> bytes:
     except Exception as error:  # noqa: BLE001  # the coordinator raises it
         text = "".join(traceback.format_exception(error)).rstrip()
         error.add_note(f"It was raised in a worker, by {name}:\n{text}")
-        try:
-            return pickle.dumps(Outcome(number, None, error))
-        except Exception:  # noqa: BLE001  # an error of the user's that holds more than text
-            return pickle.dumps(Outcome(number, None, InternalError(f"{name}; {text}")))
+        return _packed_error(number, error, f"{name}; {text}")
+
+
+def _packed_error(number: int, error: Exception, text: str) -> bytes:
+    """Return an outcome with an error, or with its text if it is a user's that cannot be made again elsewhere."""
+    with contextlib.suppress(Exception):
+        packed = pickle.dumps(Outcome(number, None, error))
+        if type(unpack_outcome(packed).error) is type(error):
+            return packed
+    return pickle.dumps(Outcome(number, None, InternalError(text)))
 
 
 def unpack_outcome(packed: bytes) -> Outcome[Any]:

@@ -332,9 +332,8 @@ class _BoardControl:
 
 def _attempt(key: _Key, packed: bytes, board: Any, folder: str) -> tuple[bytes, dict[str, float]]:
     """Make one attempt at a task, in a worker of Ray's, which is in another folder than who has sent it."""
-    with contextlib.suppress(OSError):  # not on this machine: then its paths are not, either
-        os.chdir(folder)
-    ray = require("ray", _WHAT)
-    control = _BoardControl(ray, board, key)
+    control = _BoardControl(require("ray", _WHAT), board, key)
     control.ask()
-    return run_packed(key[1], packed, control), control.counts
+    here = folder if os.path.isdir(folder) else "."  # not on this machine: then its paths are not, either
+    with contextlib.chdir(here):
+        return run_packed(key[1], packed, control), control.counts

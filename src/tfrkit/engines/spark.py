@@ -10,16 +10,24 @@ from __future__ import annotations
 
 import contextlib
 import os
-import pickle
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Generic, TypeVar
 
-from tfrkit.engines.engine import MAX_ATTEMPTS, Control, Outcome, Running, Task, run_packed, unpack_outcome
+from tfrkit.engines.engine import (
+    MAX_ATTEMPTS,
+    Control,
+    Outcome,
+    Running,
+    Task,
+    pack_task,
+    run_packed,
+    unpack_outcome,
+)
 from tfrkit.engines.local import ThreadRun
-from tfrkit.engines.spark_session import first_line, spark_session
+from tfrkit.engines.spark_session import first_line, listening_at, spark_session
 from tfrkit.engines.worker_channel import ChannelAddress, CoordinatorChannel, WorkerControl
-from tfrkit.errors import FailedPreconditionError, InvalidArgumentError, UnavailableError
+from tfrkit.errors import CancelledError, FailedPreconditionError, UnavailableError
 from tfrkit.optional import require
 
 __all__ = ["SparkEngine"]
@@ -126,15 +134,9 @@ class _Remote(Generic[_Result]):
         return outcome.result  # type: ignore[return-value]  # without an error there is one
 
     def _pack(self) -> bytes:
-        cloudpickle = require("pyspark.cloudpickle", _FEATURE)  # takes functions of __main__ along
-        try:
-            packed: bytes = cloudpickle.dumps(self.task)
-        except (pickle.PicklingError, TypeError, AttributeError) as error:
-            raise InvalidArgumentError(
-                f"{self.name}; the task cannot be sent to another process: {error}. Use the engine 'threads', or give "
-                "files instead of what is in memory."
-            ) from error
-        return packed
+        return pack_task(
+            self.task, require("pyspark.cloudpickle", _FEATURE).dumps
+        )  # functions of __main__, too
 
     def _attempt(self, order: _Order, control: Control) -> tuple[Outcome[Any], dict[str, float]]:
         """Have Spark do it; again, if that fails without an outcome."""
@@ -142,7 +144,10 @@ class _Remote(Generic[_Result]):
         while True:
             try:
                 [(packed, counts)] = self.inherit(self._submit)(order)
-                return unpack_outcome(packed), counts
+                outcome = unpack_outcome(packed)
+                if not isinstance(outcome.error, CancelledError):
+                    return outcome, counts
+                raise outcome.error  # a worker whose connection is cut stops as if it had been told to
             except Exception as error:
                 control.check()  # the job was cancelled because it is to stop
                 tries += _tries_of_spark(self.context)
@@ -173,10 +178,8 @@ def _work(orders: Iterator[_Order]) -> Iterator[tuple[bytes, dict[str, float]]]:
 
 def _open_channel(context: Any) -> CoordinatorChannel | None:
     """Listen where executors reach the driver; None where that is not possible."""
-    conf = context.getConf()
-    host = conf.get("spark.driver.host", "127.0.0.1")
     try:
-        return CoordinatorChannel(host, conf.get("spark.driver.bindAddress", None))
+        return CoordinatorChannel(*listening_at(dict(context.getConf().getAll())))
     except OSError:
         return None
 

@@ -21,7 +21,7 @@ from tfrkit.errors import FailedPreconditionError, InvalidArgumentError, Unavail
 from tfrkit.optional import require
 from tfrkit.redact import redact
 
-__all__ = ["first_line", "spark_session"]
+__all__ = ["first_line", "listening_at", "spark_session"]
 
 _MASTER_SECONDS: Final = 10.0  # that a master may take to answer; Spark itself tries for a minute
 _MASTER_PORT: Final = 7077
@@ -66,6 +66,13 @@ def spark_session(feature: str, address: str | None = None, *, hive: bool = Fals
         raise UnavailableError(f"{feature}: Spark did not start{where}: {first_line(error)}") from error
     atexit.register(session.stop)
     return session
+
+
+def listening_at(conf: Mapping[str, str]) -> tuple[str, str | None]:
+    """Return where executors reach the driver, and where it listens for them; on no network if all are here. Pure."""
+    if conf.get("spark.master", "").startswith("local"):
+        return "127.0.0.1", None
+    return conf.get("spark.driver.host", "127.0.0.1"), conf.get("spark.driver.bindAddress")
 
 
 def first_line(error: BaseException) -> str:

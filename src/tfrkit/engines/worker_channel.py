@@ -29,6 +29,7 @@ _REPORT_SECONDS: Final = 0.1
 _CONNECT_SECONDS: Final = 5.0
 _GRACE_SECONDS: Final = 10.0  # that a worker may take to stop before its engine is asked to end it
 _LINE_BYTES: Final = 64 << 10
+_FIRST_BYTES: Final = 200  # of the line with the secret
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,6 +129,8 @@ class CoordinatorChannel:
     def _take(self, worker: socket.socket, line: bytes) -> bool:
         """Take a line; return whether it is as it should be."""
         try:
+            if worker not in self._numbers and len(line) > _FIRST_BYTES:
+                return False
             message: Any = json.loads(line)
             if worker not in self._numbers:
                 number, secret = message
@@ -140,7 +143,7 @@ class CoordinatorChannel:
                         watched.stopped = None
                 return watched is not None
             counts = {str(name): float(value) for name, value in message.items()}
-        except (ValueError, TypeError, AttributeError):
+        except (ValueError, TypeError, AttributeError, RecursionError):
             return False
         with self._lock:
             if (watched := self._watched.get(self._numbers[worker])) is not None:
@@ -162,7 +165,8 @@ class CoordinatorChannel:
             stopped = [watched for watched in self._watched.values() if _is_stopped(watched.control)]
             calls = [watched.cancel for watched in stopped if self._tell(watched)]
         for call in calls:  # may take a while
-            call()
+            with contextlib.suppress(Exception):  # the cluster may have ended; other tasks still report
+                call()
 
     def _tell(self, watched: _Watched) -> bool:
         """Tell the workers of a task to stop; return whether the cluster has to end it."""

@@ -30,6 +30,7 @@ from tfrkit.scanning.pruning import PrunedBlocks, ShareOf
 from tfrkit.scanning.settle import Settled, settle_by_spec, settle_by_survey
 from tfrkit.scanning.zone_conditions import matching_runs
 from tfrkit.stores.files import is_local
+from tfrkit.stores.object_config import adopt_settings, settings_of
 from tfrkit.stores.paths import Paths, expand_paths
 from tfrkit.stores.source import is_stream
 from tfrkit.stores.url import display_name, is_url
@@ -120,11 +121,13 @@ class Scan(FrameMethods):
         self._known: Settled | None = None
         self._kept: list[Block] | None = None  # of what can be read only once, or is remote and small
 
-    def __getstate__(self) -> tuple[_Request, Settled | None]:
-        """What another process needs of it: what columns there are, if that is known, and no records."""
-        return self._request, self._known
+    def __getstate__(self) -> tuple[_Request, Settled | None, dict[str, Any]]:
+        """What another process needs of it: columns, if they are known, how its stores are configured, no records."""
+        files = [file for file in self._request.files if isinstance(file, str)]
+        return self._request, self._known, settings_of(files)
 
-    def __setstate__(self, state: tuple[_Request, Settled | None]) -> None:
+    def __setstate__(self, state: tuple[_Request, Settled | None, dict[str, Any]]) -> None:
+        adopt_settings(state[2])
         self.__init__(state[0])  # type: ignore[misc]
         self._known = state[1]
 

@@ -30,6 +30,7 @@ from tfrkit.stores.url import is_url, parse_url
 __all__ = [
     "ObjectPlace",
     "adopt_settings",
+    "all_settings",
     "check_process",
     "client_of",
     "configure_store",
@@ -181,6 +182,11 @@ def settings_of(paths: Iterable[str]) -> dict[str, Any]:
             if name in _options:
                 found[name] = _options[name].config, _options[name].cache
     return found
+
+
+def all_settings() -> dict[str, Any]:
+    """Return all that was configured, for `adopt_settings` in another process. Holds secrets."""
+    return {base: (options.config, options.cache) for base, options in _options.items()}
 
 
 def adopt_settings(settings: Mapping[str, Any]) -> None:

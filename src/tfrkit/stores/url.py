@@ -21,6 +21,7 @@ __all__ = [
     "local_path",
     "parse_url",
     "path_parts",
+    "plain_folder",
     "scheme_of",
     "split_query",
 ]
@@ -92,6 +93,17 @@ def parse_url(url: str) -> tuple[str, str, str]:
             path=url,
         )
     return scheme, host, key
+
+
+def plain_folder(path: str) -> str:
+    """Return the folder of a URL as listings name it: its scheme in small letters, no empty parts of the key.
+
+    >>> plain_folder("S3://bucket//a/b/"), plain_folder("memory://a")
+    ('s3://bucket/a/b', 'memory://a')
+    """
+    scheme, _, rest = path.partition("://")
+    host, _, key = rest.partition("/")
+    return "/".join([f"{scheme.lower()}://{host}", *filter(None, key.split("/"))])
 
 
 def display_name(path: str) -> str:

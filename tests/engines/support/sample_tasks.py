@@ -7,9 +7,11 @@ import signal
 import time
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any, Literal
 
 from tfrkit.engines.engine import Control
 from tfrkit.errors import InvalidArgumentError
+from tfrkit.stores.object_config import options_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,19 +32,37 @@ class Square:
 
 @dataclass(frozen=True, slots=True)
 class Fails:
-    """Raises an error of ours, or one that no other process can read."""
+    """Raises an error of ours, or one that no other process can read, or make."""
 
-    readable: bool = True
+    how: Literal["ours", "odd", "strict"] = "ours"
     name: str = "fails"
 
     def run(self, control: Control) -> int:
-        if self.readable:
+        if self.how == "ours":
             raise InvalidArgumentError("the cell is not a number", path="a.csv", record=7)
-        raise OddError(lambda: None)
+        raise OddError(lambda: None) if self.how == "odd" else StrictError("a.csv", 7)
 
 
 class OddError(Exception):
     """Holds what does not pickle."""
+
+
+class StrictError(Exception):
+    """Pickles, and cannot be made of what was pickled."""
+
+    def __init__(self, path: str, line: int) -> None:
+        super().__init__(f"{path}:{line}")
+
+
+@dataclass(frozen=True, slots=True)
+class Configured:
+    """Returns how a store is configured where it runs."""
+
+    url: str
+    name: str = "configured"
+
+    def run(self, control: Control) -> dict[str, Any]:
+        return dict(options_of(self.url).config)
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import pickle
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -135,6 +138,28 @@ def test_a_shard_that_is_not_there_is_an_error_and_the_old_ones_stay(tmp_path):
     ):
         again.publish(written)
     assert tfr.scan(tmp_path / "a-*").count() == 10
+
+
+def test_nothing_is_published_if_a_shard_of_a_later_folder_is_not_there(tmp_path):
+    sink = begin_sink(tmp_path / "out" / "part")
+    first, second = write(sink, 0, within="a=1"), write(sink, 1, within="a=2")
+    Path(second[0].path).unlink()
+    with pytest.raises(DataLossError, match="expected the"):
+        sink.publish([*first, *second])
+    assert shown(tmp_path / "out") == []
+
+
+def test_a_sink_takes_along_how_its_store_is_configured(s3_server, s3_folder):
+    program = "import pickle, sys, pyarrow as pa\nsink = pickle.load(sys.stdin.buffer)\n"
+    program += "sys.stdout.buffer.write(pickle.dumps(sink.write([pa.table({'n': [1, 2]})], 0)))"
+    sink = begin_sink(f"{s3_folder}/part")
+    assert s3_server.secret not in repr(sink)
+    clean = {name: value for name, value in os.environ.items() if not name.startswith("AWS_")}
+    done = subprocess.run(
+        [sys.executable, "-c", program], input=pickle.dumps(sink), capture_output=True, check=True, env=clean
+    )
+    report = sink.publish(pickle.loads(done.stdout))
+    assert tfr.scan(report.paths[0]).to_table()["n"].to_pylist() == [1, 2]
 
 
 def test_sequence_examples_and_plain_records(tmp_path):

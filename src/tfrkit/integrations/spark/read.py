@@ -43,7 +43,7 @@ from tfrkit.scanning.scan import Scan, scan
 from tfrkit.scanning.splits import ScanSplit, SplitBlocks, plan_splits, read_split
 from tfrkit.stores import files
 from tfrkit.stores.paths import expand_paths
-from tfrkit.stores.url import is_url, local_path
+from tfrkit.stores.url import display_name, is_url, local_path, plain_folder
 
 __all__ = ["RecordPart", "RecordReader", "infer_schema"]
 
@@ -98,10 +98,10 @@ def find_files(options: ReadOptions) -> list[FoundFile]:
 
 
 def _in_folder(folder: str, *, partitions: bool) -> Iterator[FoundFile]:
-    root = folder.rstrip("/")
+    root = plain_folder(folder) if is_url(folder) else folder.rstrip("/")
     for info in sorted(files.list_files(root, recursive=True), key=lambda info: info.path):
         parts = info.path[len(root) :].lstrip("/").split("/")
-        hidden = any(part.startswith((".", "_")) for part in parts)
+        hidden = any(part.startswith(".") or (part.startswith("_") and "=" not in part) for part in parts)
         if info.is_folder or hidden or parse_record_name(parts[-1]) is None:
             continue
         pairs = [part.partition("=") for part in parts[:-1] if partitions and "=" in part]
@@ -307,9 +307,10 @@ class RecordReader:
     def _note(self, part: RecordPart, skipped: int) -> None:
         """Say how much damage was passed over: of a part of several files, with the first of them."""
         if skipped:
-            _log.warning("%d damaged places were passed over in %s", skipped, ", ".join(part.split.paths))
+            names = [display_name(path) for path in part.split.paths]
+            _log.warning("%d damaged places were passed over in %s", skipped, ", ".join(names))
             first = part.split.ranges[0]
-            report_damage(self.counts_at, part.read, f"{first.path}:{first.offset}", {first.path: skipped})
+            report_damage(self.counts_at, part.read, f"{names[0]}:{first.offset}", {names[0]: skipped})
 
 
 def _fitted(batch: Any, arrow: Any, partition: Mapping[str, Any]) -> Any:

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import weakref
 from typing import Any, Final
-from weakref import WeakKeyDictionary
 
+from tfrkit.engines.spark_session import listening_at
 from tfrkit.errors import InvalidArgumentError
 from tfrkit.integrations.spark.damage_counts import DamageCounts
 from tfrkit.optional import require
 
 __all__ = ["register"]
 
-_counts: WeakKeyDictionary[Any, DamageCounts] = WeakKeyDictionary()
+_counts: weakref.WeakKeyDictionary[Any, DamageCounts] = weakref.WeakKeyDictionary()
 _PUSHDOWN: Final = "spark.sql.python.filterPushdown.enabled"
 
 
@@ -60,6 +61,10 @@ def _counts_of(spark: Any) -> DamageCounts:
             if "connect" in type(spark).__module__.split(".")
             else dict(spark.sparkContext.getConf().getAll())
         )
-        host = conf.get("spark.driver.host", "127.0.0.1")
-        _counts[spark] = DamageCounts(host, conf.get("spark.driver.bindAddress"))
+        try:
+            made = DamageCounts(*listening_at(conf))
+        except OSError:  # nobody reaches it then: damage is in the logs of executors alone
+            made = DamageCounts("127.0.0.1")
+        _counts[spark] = made
+        weakref.finalize(spark, made.close).atexit = False
     return _counts[spark]

@@ -25,7 +25,7 @@ from tfrkit.records.manifest import manifest_path, update_manifest
 from tfrkit.records.record_names import parse_record_name
 from tfrkit.records.write.shard_sink import ShardAttempt, ShardSink, WrittenShard, begin_sink
 from tfrkit.stores import files
-from tfrkit.stores.url import is_url, local_path
+from tfrkit.stores.url import is_url, local_path, plain_folder
 
 __all__ = ["RecordWriter"]
 
@@ -54,7 +54,7 @@ class RecordWriter:
                 'Expected one folder, such as df.write.format("tfrecord").save("out").'
             )
         folder = options.paths[0]
-        folder = folder.rstrip("/") if is_url(folder) else os.path.abspath(local_path(folder))
+        folder = plain_folder(folder) if is_url(folder) else os.path.abspath(local_path(folder))
         arrow = arrow_schema(schema)
         _check_partitions(options, arrow)
         kept = _kept(arrow, options.partition_by)

@@ -12,7 +12,7 @@ import contextlib
 import os
 import secrets
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Final, Literal, TypeAlias
 
@@ -35,6 +35,7 @@ from tfrkit.stores.files import (
     remove_tree,
     traits_of,
 )
+from tfrkit.stores.object_config import adopt_settings, settings_of
 from tfrkit.stores.output import SIDECAR_FOLDER, sync_folder
 from tfrkit.stores.paths import PathLike, path_text
 from tfrkit.stores.url import split_path
@@ -96,6 +97,9 @@ class ShardSink:
     shard_bytes: int | None
     record_type: RecordType
     feature_lists: tuple[str, ...] | None
+    stores: dict[str, Any] = field(
+        default_factory=dict, repr=False
+    )  # how they are configured; may hold secrets
 
     @property
     def folder(self) -> str:
@@ -186,6 +190,8 @@ class ShardSink:
         """
         shards = _one_attempt_each(written) or self.write([Block.from_records([])], 0)
         try:
+            for shard in shards:  # before the first has its name
+                _check(shard)
             paths: list[str] = []
             for within in dict.fromkeys(shard.within for shard in shards):
                 paths += self._publish(within, [shard for shard in shards if shard.within == within])
@@ -207,8 +213,6 @@ class ShardSink:
         folder, title = split_path(self.prefix)
         prefix = os.path.join(folder, within, title)
         paths = [shard_name(prefix, number, len(shards), self.compression) for number in range(len(shards))]
-        for shard in shards:
-            _check(shard)
         make_folder(os.path.join(folder, within, SIDECAR_FOLDER))
         old = old_shards(prefix, [os.path.basename(path) for path in paths])
         try:
@@ -241,6 +245,7 @@ class ShardAttempt:
     """An attempt at a task, in a worker: rows go into one shard after the other."""
 
     def __init__(self, sink: ShardSink, task: int, within: str) -> None:
+        adopt_settings(sink.stores)
         self._sink, self._task, self._within = sink, task, within
         self._name = secrets.token_hex(6)
         self._folder = os.path.join(sink.temporary, f"{task:05d}-{self._name}")
@@ -395,5 +400,5 @@ def begin_sink(
         )
     return ShardSink(
         text, secrets.token_hex(6), canonical(compression), level, index, zones, threads, shard_records, shard_bytes,
-        record_type, None if feature_lists is None else tuple(feature_lists),
+        record_type, None if feature_lists is None else tuple(feature_lists), settings_of([text]),
     )  # fmt: skip

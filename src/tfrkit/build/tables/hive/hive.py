@@ -9,9 +9,9 @@ from __future__ import annotations
 import os
 import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Unpack
+from typing import TYPE_CHECKING, Any, Unpack
 
 from tfrkit.build.job.job import BuildReport, run_job
 from tfrkit.build.tables.hive.hive_options import HiveOptions
@@ -63,6 +63,10 @@ def build_hive(table: str | None, out: str, options: HiveOptions) -> BuildReport
     check_options(options.of_table())
     folder = out.rstrip("/") if is_url(out) else os.path.abspath(local_path(out))
     session = spark_session(FEATURE, options.address, hive=True)
+    address = options.address if options.engine == "spark" else None  # it is Spark's
+    run = replace(
+        options, address=address
+    ).of_job()  # an engine that cannot be had is named before rows are read
     query = HiveQuery.of(session, table, options)
     rows = keep_rows(query, folder)
     if not rows.paths:
@@ -70,17 +74,19 @@ def build_hive(table: str | None, out: str, options: HiveOptions) -> BuildReport
         raise InvalidArgumentError(
             f"{query.source}: no rows. Check the conditions (--where, --partition) and that the table is not empty."
         )
-    reports = [_write(query, rows, folder, within, options) for within in rows.paths]
+    reports = [_write(query, rows, folder, within, options, run) for within in rows.paths]
     rows.remove()
     return _joined(folder, list(rows.paths), reports, time.perf_counter() - started)
 
 
-def _write(query: HiveQuery, rows: KeptRows, folder: str, within: str, options: HiveOptions) -> BuildReport:
+def _write(
+    query: HiveQuery, rows: KeptRows, folder: str, within: str, options: HiveOptions, run: Mapping[str, Any]
+) -> BuildReport:
     job = plan_table(
         rows.paths[within], os.path.join(folder, within) if within else folder, options.of_table()
     )
     made = {**job.made_by, "command": "build hive", "query": query.made_by}
-    return run_job(replace(job, made_by=made), on_bad=options.on_bad, **options.of_job())
+    return run_job(replace(job, made_by=made), on_bad=options.on_bad, **run)
 
 
 def _joined(
