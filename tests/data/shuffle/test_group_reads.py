@@ -131,3 +131,57 @@ def test_what_is_used_up_is_let_go(path: Path, monkeypatch: pytest.MonkeyPatch) 
         -(COUNT - 100) // 517
     )  # a small group at first, so that its elements come soon
     assert max(alive) <= 517 + 517 // 16 + 2 * 50 + 100
+
+
+def test_a_file_without_numbers_fails_for_its_own_records(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with tfr.ShardWriter(tmp_path / "x", shards=3) as writer:
+        writer.write_many([b"%05d" % number + bytes(20) for number in range(150)])
+    paths = sorted(tmp_path.glob("*.tfrecord"))
+    paths[1].write_bytes(flip(paths[1].read_bytes(), 41 * 7 + 3))  # a length
+    for index in (tmp_path / ".tfrkit").glob("*.idx"):
+        index.unlink()
+
+    def outcomes() -> list[int | None]:
+        found: list[int | None] = []
+        iterator = iter(shuffled(tmp_path / "*.tfrecord"))
+        while True:
+            try:
+                found.append(int(next(iterator)[:5]))
+            except StopIteration:
+                return found
+            except DataLossError:
+                found.append(None)
+
+    grouped = outcomes()
+    monkeypatch.setattr(record_files, "_RESIDENT_BYTES", 1 << 60)
+    assert grouped == outcomes()
+    assert (len(grouped), grouped.count(None)) == (150, 50)
+
+
+def test_an_empty_file_and_sources_of_records(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for number in range(5):
+        (path.parent / f"b{number}.tfrecord").write_bytes(frames([b"%05d" % number] * (7 * number)))
+
+    def found() -> list[tuple[str, ...]]:
+        ds = shuffled(path.parent / "*.tfrecord").with_source()
+        return [tuple(map(str, each.values())) for each in ds]
+
+    assert record_files.RecordFiles(path.parent / "*.tfrecord").group > 0
+    grouped = found()
+    monkeypatch.setattr(record_files, "_RESIDENT_BYTES", 1 << 60)
+    assert grouped == found()
+    assert len(grouped) == COUNT + 70
+
+
+def test_sizes_are_asked_for_once(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    ds = shuffled(path)
+    iterator = iter(ds)
+    next(iterator)
+    iterator.position()
+    asked: list[str] = []
+    monkeypatch.setattr(record_files, "ask_all", lambda ask, paths: asked.append(paths[0]) or [])
+    iterator.position()
+    assert len(list(ds)) == COUNT
+    assert asked == []

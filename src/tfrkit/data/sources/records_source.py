@@ -146,7 +146,16 @@ class _RecordsLookup(Lookup):
             blocks = None
         if blocks is None:
             return super().in_pieces(numbers, epoch, each)
-        return [Found(RecordChunk(self._located(block))) for block in blocks]
+        return [Found(self._located_rows(block)) for block in blocks]
+
+    def _located_rows(self, block: Block) -> RecordChunk:
+        """Records in any order: neighbours in it are of different files, so that they are located file by file."""
+        if not self._context.origin:
+            return RecordChunk([block])
+        order = np.argsort(block.places()[0], kind="stable")
+        back = np.empty_like(order)
+        back[order] = np.arange(len(order))
+        return RecordChunk(self._files.by_file(block[order])).take(back)
 
     def group(self) -> int:
         return int(self._whole(lambda: self._files.group))

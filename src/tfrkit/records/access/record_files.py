@@ -6,6 +6,7 @@ opened at once. How frames are read is in `file_frames.py`.
 
 from __future__ import annotations
 
+import contextlib
 import operator
 import os
 import threading
@@ -18,7 +19,7 @@ from typing import Any, Final, NamedTuple, Self, overload
 import numpy as np
 
 from tfrkit import _core
-from tfrkit.errors import FailedPreconditionError, InvalidArgumentError
+from tfrkit.errors import FailedPreconditionError, InvalidArgumentError, OpError
 from tfrkit.model.arguments import check_bools
 from tfrkit.model.block import Block, IntArray
 from tfrkit.model.row_selection import RowIndices, is_one_row, row_numbers
@@ -118,6 +119,8 @@ class RecordFiles:
         self._starts: list[int] = [0]  # of the first record of each file, then the number of all
         self._start_array = np.zeros(1, np.int64)  # the same
         self._count = _NO_COUNT
+        self._nbytes: int | None = None
+        self._group: int | None = None
 
     @property
     def paths(self) -> tuple[str, ...]:
@@ -252,12 +255,21 @@ class RecordFiles:
     def group(self) -> int:
         """How many records a pass in random order best takes at once by `take_pieces`; 0: as they come.
 
-        Maps of large local files would become resident as a whole. It opens the files.
+        Maps of large local files would become resident as a whole. It opens local files when it is first asked for.
         """
+        if self._group is None:
+            self._group = self._find_group()
+        return self._group
+
+    def _find_group(self) -> int:
         count = len(self)
-        if not count or self.nbytes <= _RESIDENT_BYTES or not all(map(is_local, self._paths)):
+        if not count or not all(map(is_local, self._paths)) or self.nbytes <= _RESIDENT_BYTES:
             return 0
-        if any(file.frame_map is None for file in self._open(range(len(self._paths)))):
+        files: list[FileFrames] = []
+        for number in range(len(self._paths)):
+            with contextlib.suppress(OpError):  # whoever asks for its records is told
+                files += self._open([number])
+        if any(file.members is not None for file in files) or all(file.frame_map is None for file in files):
             return 0
         return max(1, _GROUP_BYTES * count // self.nbytes)
 
@@ -294,8 +306,10 @@ class RecordFiles:
 
     @property
     def nbytes(self) -> int:
-        """Bytes of all files together."""
-        return sum(info.size for info in ask_all(file_info, self._paths) if info is not None)
+        """Bytes of all files together, when it was first asked for."""
+        if self._nbytes is None:
+            self._nbytes = sum(info.size for info in ask_all(file_info, self._paths) if info is not None)
+        return self._nbytes
 
     def check_unchanged(self, record: int | None = None) -> None:
         """Look whether local files are those that were opened, which takes a `stat` each; remote ones are, always.
