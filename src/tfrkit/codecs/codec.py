@@ -101,6 +101,7 @@ class Codec:
         index_number: what index files call it (FORMAT.md); None if there is no index of it.
         sample_levels: which levels `tfr compress --table` measures; None is the default.
         extra: the extra of tfrkit that it needs; "" if none.
+        hadoop: what Hadoop and Spark call it: its class there, without the package, and words.
     """
 
     name: str
@@ -121,6 +122,7 @@ class Codec:
     index_number: int | None = None
     sample_levels: tuple[int | None, ...] = (None,)
     extra: str = ""
+    hadoop: tuple[str, ...] = ()
 
     @property
     def suffix(self) -> str:

@@ -36,6 +36,7 @@ GZIP: Final = Codec(
     recognizes=_recognizes,
     preview=partial(preview_deflate, _WINDOW_BITS),
     members=MEMBERS,
+    hadoop=("GzipCodec",),
     tensorflow_decoder=partial(DeflateDecoder, window_bits=_WINDOW_BITS, tensorflow=True),
     window_bits=_WINDOW_BITS,
     index_number=2,

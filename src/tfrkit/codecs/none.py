@@ -56,4 +56,5 @@ NONE: Final = Codec(
     preview=_preview,
     tensorflow_decoder=RawDecoder,
     index_number=0,
+    hadoop=("uncompressed",),
 )

@@ -41,6 +41,7 @@ ZLIB: Final = Codec(
     recognizes=_recognizes,
     preview=_preview,
     appends=False,
+    hadoop=("DefaultCodec", "DeflateCodec", "deflate"),
     tensorflow_decoder=partial(DeflateDecoder, window_bits=_WINDOW_BITS, tensorflow=True),
     window_bits=_WINDOW_BITS,
     index_number=1,

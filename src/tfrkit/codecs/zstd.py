@@ -89,4 +89,5 @@ ZSTD: Final = Codec(
     magic=(b"\x28\xb5\x2f\xfd",),
     sample_levels=(None, 12),
     extra="zstd",
+    hadoop=("ZStandardCodec",),
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import time
 from collections.abc import Callable
 
@@ -39,17 +40,19 @@ def test_local_and_remote_files_may_be_mixed(tmp_path: object, unique_prefix: st
 
 
 def test_closing_early_lets_go_of_what_was_opened(unique_prefix: str) -> None:
+    from tfrkit.stores import remote_source
+
     files = [write(f"memory://{unique_prefix}{number}", b"x" * 100_000) for number in range(30)]
+    gc.collect()
+    before = remote_source._budget.held  # by readers that other tests have left behind
     reader = tfr.read_blocks(files)
     next(reader)
     reader.close()
     assert list(reader) == []
-    from tfrkit.stores import remote_source
-
     deadline = time.monotonic() + 5
-    while remote_source._budget.held and time.monotonic() < deadline:
+    while remote_source._budget.held > before and time.monotonic() < deadline:
         time.sleep(0.01)
-    assert remote_source._budget.held == 0
+    assert remote_source._budget.held <= before
 
 
 def test_small_files_are_requested_many_at_a_time(

@@ -11,28 +11,22 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
 from typing import Any, ClassVar, Final, Self
 
-from tfrkit.codecs.table import canonical
+from tfrkit.codecs.table import all_codecs, canonical
 from tfrkit.errors import InvalidArgumentError
 from tfrkit.model.near_names import near_names
 from tfrkit.options import read_list, size_bytes
 
 __all__ = ["ReadOptions", "WriteOptions"]
 
-_CODECS: Final = {  # classes of Hadoop, as Spark's other formats name them
-    "org.apache.hadoop.io.compress.GzipCodec": "GZIP",
-    "org.apache.hadoop.io.compress.DefaultCodec": "ZLIB",
-    "org.apache.hadoop.io.compress.DeflateCodec": "ZLIB",
-    "org.apache.hadoop.io.compress.ZStandardCodec": "ZSTD",
-    "uncompressed": "",
-    "deflate": "ZLIB",
-}
+_HADOOP: Final = "org.apache.hadoop.io.compress."  # before the names of its classes
 _RECORD_TYPES: Final = {"example": "Example", "sequenceexample": "SequenceExample", "bytearray": "ByteArray"}
 _SAMPLE: Final = 10_000
 _SPLIT_BYTES: Final = 64 << 20
 
 
 def _compression(text: str) -> str:
-    return canonical(_CODECS.get(text, text))
+    known = {name: codec.name for codec in all_codecs() for name in codec.hadoop}
+    return canonical(known.get(text.removeprefix(_HADOOP), text))
 
 
 def _record_type(text: str) -> str:
