@@ -40,7 +40,9 @@ __all__ = ["RecordFiles"]
 
 _REMOTE_AT_ONCE: Final = 32  # files that are opened
 _MOST_AT_ONCE: Final = 1 << 15  # records that one core copies; more are divided among all
-_RESIDENT_BYTES: Final = 160_000_000  # of maps that a pass in random order may leave resident
+# Of maps that a pass in random order may leave resident: pages of the system's cache, which it takes back when it needs
+# them. Without them an epoch takes 1.8 times as long, and its first batch several times (benchmarks/epochs.py).
+_RESIDENT_BYTES: Final = 2_000_000_000
 _GROUP_BYTES: Final = (
     128_000_000  # of records that it reads at once if there are more; as much memory is reused
 )
