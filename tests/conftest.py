@@ -7,6 +7,8 @@ import os
 import signal
 import sys
 import tempfile
+import time
+import traceback
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -15,6 +17,7 @@ import pytest
 
 pytest_plugins = [
     "tests.support.forks",  # bounds what tests fork
+    "tests.support.hangs",  # shows where a worker stood that crashed or was ended
     "tests.support.ray",  # a Ray cluster, started when a test asks for it
     "tests.support.servers.fixtures",  # servers, started when a test asks for one
     "tests.support.spark",  # a Spark cluster, likewise
@@ -76,3 +79,43 @@ def no_global_seed() -> Iterator[None]:
     theirs = sys.modules.get("tensorflow.python.eager.context")
     if theirs is not None and theirs.global_seed() is not None:
         sys.modules["tensorflow"].random.set_seed(None)
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_runtest_teardown() -> None:
+    """Fail a test that leaves something behind which would trouble those after it."""
+    _check_threads()
+    _check_windows()
+
+
+def _check_threads() -> None:
+    """What the bounded pool does comes to an end by itself: a thread that waits for ever is missing from then on."""
+    threads = sys.modules.get("tfrkit.threads")
+    pool = threads._pools.get(os.getpid(), (None,))[0] if threads is not None else None
+    if pool is None or len(pool._idle) == len(pool._threads):
+        return
+    deadline = time.monotonic() + 30
+    while len(pool._idle) < len(pool._threads) and time.monotonic() < deadline:
+        time.sleep(0.001)
+    if len(pool._idle) < len(pool._threads):
+        frames = sys._current_frames()
+        stuck = [each for each in pool.threads() if each.ident in frames]
+        stacks = ["".join(traceback.format_stack(frames[each.ident])) for each in stuck]
+        threads._pools.clear()  # the next tests are not to blame
+        pytest.fail(
+            "threads of the pool are still at work after this test:\n" + "\n".join(stacks), pytrace=False
+        )
+
+
+def _check_windows() -> None:
+    """Windows of remote files must not be held: whatever a test has read is to be closed or gone."""
+    remote = sys.modules.get("tfrkit.stores.remote_source")
+    if remote is None or not remote._budget.held:
+        return
+    gc.collect()
+    deadline = time.monotonic() + 30  # for requests that are under way, on a busy machine
+    while remote._budget.held and time.monotonic() < deadline:
+        time.sleep(0.01)
+    if held := remote._budget.held:
+        remote._renew_budget()  # the next tests are not to blame, whenever these bytes are let go
+        pytest.fail(f"{held} bytes of remote files are still held after this test", pytrace=False)

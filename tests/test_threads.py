@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import os
+import random
 import signal
 import subprocess
 import sys
@@ -169,6 +170,86 @@ def test_an_interrupted_start_costs_no_place(monkeypatch):
         pool.submit(int)
     monkeypatch.setattr(threading.Thread, "start", start)
     assert pool.submit(int).result(10) == 0
+
+
+@pytest.mark.parametrize("limit", [2, None])
+def test_a_thread_that_is_about_to_begin_may_hand_in_a_task(limit, monkeypatch):
+    """As the finalizer of a writer does, if the garbage collector runs there."""
+    pool, begin = ThreadPool(limit), threading.Thread._bootstrap_inner
+    asked, handed_in, first = [], [], []
+
+    def collects(self) -> None:
+        if self.name == "tfrkit" and len(asked) == 0:
+            asked.append(True)
+            handed_in.append(pool.submit(int))
+        begin(self)
+
+    monkeypatch.setattr(threading.Thread, "_bootstrap_inner", collects)
+    starter = threading.Thread(target=lambda: first.append(pool.submit(pow, 2, 3)), daemon=True)
+    starter.start()
+    starter.join(10)
+    assert not starter.is_alive()
+    assert (first[0].result(10), handed_in[0].result(10)) == (8, 0)
+
+
+@pytest.mark.parametrize("limit", [2, None])
+def test_a_thread_that_is_woken_too_late_counts_as_idle_once(limit, monkeypatch):
+    """As by a thread that the garbage collector, or a busy machine, has stopped between two steps."""
+    monkeypatch.setattr("tfrkit.threads._IDLE_SECONDS", 0.1)
+    pool, door = ThreadPool(limit), threading.Event()
+    pool.submit(int).result(10)
+    assert wait_for(lambda: pool._idle)
+    late = pool._idle.pop()
+    assert wait_for(lambda: pool._idle)  # it has given up to wait for that, and is idle again
+    late.release()
+    time.sleep(0.05)
+    blocked = pool.submit(door.wait, 30)
+    assert pool.submit(int).result(10) == 0
+    assert not blocked.done()
+    door.set()
+    assert blocked.result(10)
+
+
+@pytest.mark.parametrize("limit", [1, 2, None])
+def test_no_task_is_lost_while_threads_end_and_begin(limit, monkeypatch):
+    monkeypatch.setattr("tfrkit.threads._IDLE_SECONDS", 0.0002)
+    pool, pauses = ThreadPool(limit), random.Random(7)
+    results = [[] for _ in range(3)]
+
+    def hand_in(found: list[int]) -> None:
+        for number in range(1500):
+            future = pool.submit(abs, -number)
+            if pauses.random() < 0.3:
+                time.sleep(pauses.random() * 0.0008)  # about as long as threads wait
+            found.append(future.result(20))
+
+    callers = [threading.Thread(target=hand_in, args=[found]) for found in results]
+    for each in callers:
+        each.start()
+    for each in callers:
+        each.join(60)
+    assert results == [list(range(1500))] * 3
+    assert wait_for(lambda: not pool.threads())
+
+
+def test_two_threads_that_cannot_begin_leave_no_task(monkeypatch):
+    pool, both = ThreadPool(2), threading.Barrier(2)
+
+    def refuse(self) -> None:
+        both.wait(10)
+        raise RuntimeError("can't start new thread")
+
+    class Ordinary(threading.Thread):
+        start = threading.Thread.start
+
+    futures = []
+    callers = [Ordinary(target=lambda: futures.append(pool.submit(int))) for _ in range(2)]
+    monkeypatch.setattr(threading.Thread, "start", refuse)
+    for each in callers:
+        each.start()
+    for each in callers:
+        each.join(10)
+    assert [each.result(0) for each in futures] == [0, 0]
 
 
 EXITS = {

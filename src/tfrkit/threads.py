@@ -11,6 +11,8 @@ is blocked in a user's function must not be waited for. Which is which can be se
 from __future__ import annotations
 
 import atexit
+import contextlib
+import functools
 import itertools
 import os
 import sys
@@ -19,7 +21,6 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, wait
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final, ParamSpec, TypeVar
 
@@ -27,6 +28,7 @@ __all__ = [
     "ThreadPool",
     "default_threads",
     "exiting",
+    "in_own_thread",
     "in_threads",
     "spawn",
     "spawn_all",
@@ -53,39 +55,36 @@ def default_threads() -> int:
 class ThreadPool:
     """Daemon threads that begin with a task and end when idle.
 
-    Tasks begin in the order in which they were handed in. Plain locks only: `threading.Condition` can be left locked
-    by an interruption in the main thread.
+    Tasks begin in the order in which they were handed in. There is no lock: the garbage collector may run anywhere, in
+    any thread, and what it finalizes may hand in a task and wait for it. Each step is one atomic call of a deque or a
+    set, and whoever waits, or ends, looks for tasks once more after saying so.
 
     Args:
-        limit: the most threads, further tasks wait their turn; None: no task ever waits for another.
+        limit: the most threads, further tasks wait their turn; tasks that are handed in at the very same moment may
+            begin one each. None: no task ever waits for another.
     """
 
     def __init__(self, limit: int | None) -> None:
         self._limit = limit
-        self._lock = threading.RLock()  # a collected writer may hand in a task while this thread holds it
         self._tasks: deque[Callable[[], None]] = deque()
-        self._idle: list[threading.Lock] = []  # of waiting threads: released to wake one
+        self._idle: deque[threading.Lock] = deque()  # of waiting threads: released to wake one
         self._threads: set[threading.Thread] = set()
         self._stopped = False
 
     def submit(self, function: Callable[_P, _T], /, *args: _P.args, **kwargs: _P.kwargs) -> Future[_T]:
         """Hand in a task; a pool that has stopped runs it at once, in the calling thread."""
         future: Future[_T] = Future()
-
-        def task() -> None:
-            _run(future, function, args, kwargs)
-
-        with self._lock:
-            handed_in = not self._stopped
-            if handed_in and self._idle:
-                self._idle.pop().release()  # first: an interruption after it wakes a thread and leaves no task behind
-                self._tasks.append(task)
-            elif handed_in:
-                self._tasks.append(task)
-                if self._limit is None or len(self._threads) < self._limit:
-                    handed_in = self._begin()
-        if not handed_in:
-            task()
+        # No function of its own, whose frame would keep the future, and that its error.
+        task = functools.partial(_run, future, function, args, kwargs)
+        try:
+            self._tasks.append(task)
+            if self._stopped:
+                self._run_here([task])
+            elif not self._wake_one() and (self._limit is None or len(self._threads) < self._limit):
+                self._start(task)
+        except BaseException:  # interrupted: no task is left behind
+            self._take_back(task)
+            raise
         return future
 
     def map(self, function: Callable[[Any], _T], items: Iterable[Any]) -> Iterator[_T]:
@@ -95,55 +94,84 @@ class ThreadPool:
 
     def stop(self) -> None:
         """Take no more tasks, finish those that are there, and let idle threads end."""
-        with self._lock:
-            self._stopped = True
-            while self._idle:
-                self._idle.pop().release()
+        self._stopped = True
+        while self._wake_one():
+            pass
 
     def threads(self) -> list[threading.Thread]:
         """Return the threads that have not ended."""
-        with self._lock:
-            return list(self._threads)
+        return list(self._threads)
 
-    def _begin(self) -> bool:
-        """Begin a thread; if there can be no more, see whether another will take the task."""
+    def _wake_one(self) -> bool:
+        try:
+            wake = self._idle.pop()
+        except IndexError:
+            return False
+        with contextlib.suppress(RuntimeError):  # it is awake: its waiting was over before another woke it
+            wake.release()
+        return True
+
+    def _take_back(self, task: Callable[[], None]) -> bool:
+        """Take a task out of the queue; False if a thread has it."""
+        try:
+            self._tasks.remove(task)
+        except ValueError:
+            return False
+        return True
+
+    def _run_here(self, tasks: Iterable[Callable[[], None]]) -> None:
+        for task in tasks:
+            if self._take_back(task):
+                task()
+
+    def _start(self, task: Callable[[], None]) -> None:
+        """Start a thread for a task. If there can be no more, what no other thread will take is done here."""
         thread = threading.Thread(target=self._work, name="tfrkit", daemon=True)
         try:
             self._threads.add(thread)
             thread.start()
         except RuntimeError:  # the system gives no more threads
             self._threads.discard(thread)
-            if self._limit is None or not self._threads:
-                self._tasks.pop()
-                return False
+            if self._limit is None:
+                self._run_here([task])
+            elif not self._threads:
+                self._run_here(list(self._tasks))
         except BaseException:  # interrupted: if it has begun nevertheless, it adds itself
             self._threads.discard(thread)
             raise
-        return True
 
     def _work(self) -> None:
         me, wake = threading.current_thread(), threading.Lock()
         wake.acquire()
-        with self._lock:
-            self._threads.add(me)
+        self._threads.add(me)
         while True:
-            with self._lock:
-                task = self._tasks.popleft() if self._tasks else None
-                if task is None:
-                    if self._stopped:
-                        self._threads.discard(me)
-                        return
-                    self._idle.append(wake)
-            if task is not None:
+            try:
+                task = self._tasks.popleft()
+            except IndexError:
+                if self._is_over(me, wake):
+                    return
+            else:
                 task()
                 del task  # it holds what the task worked on
-            elif not wake.acquire(timeout=_IDLE_SECONDS):
-                with self._lock:
-                    if wake in self._idle:
-                        self._idle.remove(wake)
-                        self._threads.discard(me)
-                        return
-                wake.acquire(blocking=False)  # woken at the last moment, or an interruption came before that
+
+    def _is_over(self, me: threading.Thread, wake: threading.Lock) -> bool:
+        """Wait for a task; True if there was none for a while, or the pool has stopped."""
+        self._idle.append(wake)
+        if not (self._tasks or self._stopped) and wake.acquire(timeout=_IDLE_SECONDS):
+            with contextlib.suppress(ValueError):  # still there: it was woken for an earlier task, too late
+                self._idle.remove(wake)
+            return False
+        try:
+            self._idle.remove(wake)
+        except ValueError:  # it is being woken
+            wake.acquire(timeout=_IDLE_SECONDS)
+            return False
+        if not self._tasks:
+            self._threads.discard(me)
+            if not self._tasks:
+                return True
+            self._threads.add(me)  # a task was handed in while the pool seemed full
+        return False
 
 
 def _run(future: Future[_T], function: Callable[..., _T], args: Any, kwargs: Any) -> None:
@@ -269,7 +297,7 @@ def spawn_all(function: Callable[[Any], _T], items: Sequence[Any], limit: int) -
     return results
 
 
-@contextmanager
+@contextlib.contextmanager
 def in_threads(calls: Sequence[Callable[[], _T]]) -> Iterator[list[Callable[[], _T]]]:
     """Make calls on the threads of the pool, if it has several; yields functions that wait for the results.
 
@@ -289,6 +317,12 @@ def in_threads(calls: Sequence[Callable[[], _T]]) -> Iterator[list[Callable[[], 
         for future in futures:
             future.cancel()
         wait(futures)
+
+
+def in_own_thread() -> bool:
+    """Return whether this is one of tfrkit's threads: others may wait for what it does."""
+    me = threading.get_ident()
+    return any(thread.ident == me for pool in _here() for thread in pool.threads())
 
 
 def exiting() -> bool:

@@ -80,12 +80,13 @@ class ByteSource:
             return ""
         return str(os.fstat(self.fd).st_mtime_ns)
 
-    def read_ahead(self, position: int, *, slowly: bool = False) -> bool:
+    def read_ahead(self, position: int, *, slowly: bool = False, stop: int | None = None) -> bool:
         """Say that all bytes from a position on are about to be read, roughly in order; regular files only.
 
         Args:
             position: of the first byte.
             slowly: using them takes longer than fetching them.
+            stop: where the bytes end that are wanted; None means at the end of the file.
 
         Returns:
             Whether all of them are here or under way; if not, calling it again later may help.

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import contextlib
+import gc
+import weakref
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -129,3 +131,21 @@ def test_without_numbers_what_is_there_is_counted_and_no_index_made(tmp_path: Pa
     assert plain(iter(ds.skip(6))) == there[6:]
     assert plain(iter(ds.enumerate())) == list(enumerate(there))
     assert [each.name for each in tmp_path.iterdir()] == ["bad.tfrecord"]
+
+
+@pytest.mark.parametrize("taken", [1, COUNT])
+def test_files_go_with_the_last_iterator_without_the_garbage_collector(tmp_path: Path, taken: int) -> None:
+    (tmp_path / "a.tfrecord").write_bytes(frames([b"%02d" % number for number in range(COUNT)]))
+    ds = tfr.TFRecordDataset(tmp_path / "a.tfrecord").global_shuffle(seed=1).map(number_of)
+    files = weakref.ref(next(each for each in ds.node.stages() if each.record_source is each).record_files)  # type: ignore[attr-defined]
+    assert files() is not None
+    gc.disable()
+    try:
+        iterator = iter(ds)
+        for _ in range(taken):
+            next(iterator)
+        iterator.close()
+        del ds, iterator
+        assert files() is None  # their maps would count as memory of the process
+    finally:
+        gc.enable()

@@ -16,7 +16,7 @@ import contextlib
 import threading
 from abc import abstractmethod
 from collections import deque
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from tfrkit.data.elements.chunk import Chunk, ObjectChunk, concat
 from tfrkit.data.engine.cursor import Cursor, Segment, place
@@ -64,28 +64,14 @@ class Slot:
         if error is None and self.given == len(made):
             self.made, self.over = _NOTHING, True
 
-    def give(self, n: int, *, error_too: bool = False) -> tuple[Chunk, BaseException | None]:
-        """Return at most n more results, and the error if all before it were given; with the lock held."""
-        if self.over:
-            return _NOTHING, None
-        begin, size = self.given, len(self.made)
-        end = self.given = min(size, begin + n)
-        part: Chunk = _NOTHING
-        error: BaseException | None = None
-        if end > begin:
-            part = self.made.slice(begin, end)
-        if self.done and end == size and (self.error is None or error_too):
-            error, self.over = self.error, True
-            self.given += error is not None
-            self.made, self.error = _NOTHING, None  # the thread that made them may still have the slot
-        return part, error
-
 
 class Background(NodeIterator):
     """A stage that works ahead of its consumer.
 
     Attributes:
         ordered: results come in the order of the input.
+        whole: a slot has as many elements as there is room for; else what the input has at once, if that is less.
+        levels: of a state: how many stages it passes over; see `place`.
         lock: to be held for changes of what is shared; never while pulling or calling a user's function.
         closed: the consumer wants no more elements.
         ended: the input is at its end.
@@ -95,6 +81,8 @@ class Background(NodeIterator):
     """
 
     ordered = True
+    whole = False
+    levels = 0
 
     def __init__(self, node: Node, context: Context, state: Any = None) -> None:
         self._cursor = Cursor(node, context, state)
@@ -118,11 +106,6 @@ class Background(NodeIterator):
     @abstractmethod
     def room(self) -> int:
         """How many elements a thread may take at once now; with the lock held."""
-
-    def take(self, n: int) -> list[Segment]:
-        """Take from the input, in one thread at a time; nothing at the end."""
-        segment = self._cursor.take(n)
-        return [] if segment is None else [segment]
 
     def taken(self, slot: Slot) -> None:  # most stages say nothing
         """Look at what was taken, before it has its place; with the lock held."""
@@ -154,8 +137,8 @@ class Background(NodeIterator):
         self.asked = self.wanted = n
         try:
             run = self._take_ready(n)
-            self.hungry = run is None
-            while run is None and not self.over():
+            self.hungry = not run
+            while run is False:
                 helped = self.help(n)
                 if not helped:
                     self._wait()
@@ -166,28 +149,26 @@ class Background(NodeIterator):
         self._interrupted = False
         return run
 
-    def over(self) -> bool:
-        """Whether nothing more will come."""
-        with self.lock:
-            return self.closed or (self.ended and self._before is None and not self._open_slots())
-
     def ready(self) -> bool:
         """Whether there is something to give, or never will be."""
         with self.lock:
             slots = self._open_slots()
-            return slots[0].done if slots else self.over()
+            return slots[0].done if slots else self.exhausted
 
-    def position(self) -> tuple[Any, int]:
-        """Where the oldest element stands that the consumer has not got, as `place` takes it."""
+    @property
+    def exhausted(self) -> bool:
+        """Nothing more will be taken; with the lock held."""
+        return self.closed or (self.ended and self._before is None)
+
+    def save(self) -> dict[str, Any]:
+        """Where the oldest element stands that the consumer has not got."""
         with self.lock:
             slots = self._open_slots()
             if slots:
                 first = slots[0].segments[0]
-                return first.at, first.skip + slots[0].given
-            return self._cursor.position() if self._before is None else self._before
-
-    def save(self) -> Any:
-        return place(*self.position())
+                return place(first.at, first.skip + slots[0].given, self.levels)
+            before = self._cursor.position() if self._before is None else self._before
+            return place(*before, self.levels)
 
     def close(self) -> None:
         """End the work. What has begun is not waited for: threads inside the input close it when they are done."""
@@ -220,25 +201,33 @@ class Background(NodeIterator):
             self._slots.popleft()
         return self._slots
 
-    def _take_ready(self, n: int) -> Run | None:
-        """Return at most n results that are ready, as far as the first error; None if none is."""
+    def _take_ready(self, n: int) -> Run | Literal[False] | None:
+        """Return at most n results that are ready, as far as the first error; False if none is, None at the end."""
         chunks: list[Chunk] = []
         error: BaseException | None = None
         with self.lock:
-            for slot in self._open_slots():
+            slots = self._open_slots()
+            over = self.exhausted and not slots
+            for slot in slots:
+                begin, size = slot.given, len(slot.made)
+                end = slot.given = begin if slot.over else min(size, begin + n)
+                if end > begin:
+                    chunks.append(slot.made.slice(begin, end))
+                    n -= end - begin
+                    self._left -= end - begin
                 # What is raised here comes alone.
-                alone = isinstance(slot.error, Exception) or not (chunks or len(slot.made) > slot.given)
-                part, error = slot.give(n, error_too=alone)
-                if len(part):
-                    chunks.append(part)
-                n -= len(part)
-                self._left -= len(part) + (error is not None)
+                due = slot.error is None or isinstance(slot.error, Exception) or not chunks
+                if due and slot.done and not slot.over and end == size:
+                    # The thread that made the results may still have the slot.
+                    error, slot.error, slot.made, slot.over = slot.error, None, _NOTHING, True
+                    slot.given += error is not None
+                    self._left -= error is not None
                 if not n or error is not None or (self.ordered and not slot.over):
                     break
         if error is not None and not isinstance(error, Exception):
             raise error
         if not chunks and error is None:
-            return None
+            return None if over else False
         return Run(chunks[0] if len(chunks) == 1 else concat(chunks), error)
 
     def _wait(self) -> None:
@@ -310,7 +299,10 @@ class Background(NodeIterator):
             segments: list[Segment] = []
             try:
                 try:
-                    segments = self.take(n)
+                    if self.whole:
+                        segments = self._cursor.take_all(n)
+                    elif (segment := self._cursor.take(n)) is not None:
+                        segments = [segment]
                 except kept as error:
                     segments = [Segment(_NOTHING, error, *before)]  # type: ignore[arg-type]  # raised as it is
                 slot = None

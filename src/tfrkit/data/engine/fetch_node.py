@@ -9,6 +9,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -50,7 +51,7 @@ class CountingNode(Node):
         return fetched(self) if self.runs_by_number else None
 
 
-class NumberedNode(UnaryNode):
+class NumberedNode(CountingNode, UnaryNode):
     """A stage that runs by the numbers of its elements, or may: those of its lookup, in the epoch of the pass."""
 
     epoch: int  # a field of each
@@ -61,9 +62,6 @@ class NumberedNode(UnaryNode):
 
     def start(self, context: Context, state: Any = None) -> NodeIterator:
         return LookupIterator(self.lookup(context), self.epoch, state)
-
-    def fused(self) -> Node | None:
-        return fetched(self) if self.runs_by_number else None
 
 
 @dataclass(frozen=True, eq=False)
@@ -151,13 +149,6 @@ class FetchNode(ChunkNode):
     takes = 0  # its states are its own
 
     @property
-    def inputs(self) -> tuple[Node, ...]:
-        return (self.input,)
-
-    def with_inputs(self, inputs: tuple[Node, ...]) -> Node:
-        return FetchNode(inputs[0], self.node, self.epoch)
-
-    @property
     def varies(self) -> bool:
         return self.node.varies
 
@@ -190,25 +181,25 @@ class FetchNode(ChunkNode):
         return self.node.lookup(context)
 
     def chunk_function(self, context: Context) -> ChunkFunction:
-        lookup = self.node.lookup(context)
-
-        def fetch(chunk: Chunk) -> tuple[Chunk, Exception | None]:
-            assert isinstance(chunk, ColumnChunk)
-            try:
-                return lookup.at(chunk.columns, self.epoch).chunk, None
-            except Exception as error:
-                if len(chunk) == 1:
-                    return ObjectChunk([]), error
-            # One of them fails: halve what was asked for until it is found.
-            middle = len(chunk) // 2
-            first, failure = fetch(chunk.slice(0, middle))
-            if failure is not None:
-                return first, failure
-            second, failure = fetch(chunk.slice(middle, len(chunk)))
-            return concat([first, second]), failure
-
-        return fetch
+        return partial(_fetch, self.node.lookup(context), self.epoch)
 
     @property
     def label(self) -> str:
         return f"{self.node.label} by number"
+
+
+def _fetch(lookup: Lookup, epoch: int, chunk: Chunk) -> tuple[Chunk, Exception | None]:
+    """Look numbers up. Not a closure: one that calls itself would keep the files of its pass until it is collected."""
+    assert isinstance(chunk, ColumnChunk)
+    try:
+        return lookup.at(chunk.columns, epoch).chunk, None
+    except Exception as error:
+        if len(chunk) == 1:
+            return ObjectChunk([]), error
+    # One of them fails: halve what was asked for until it is found.
+    middle = len(chunk) // 2
+    first, failure = _fetch(lookup, epoch, chunk.slice(0, middle))
+    if failure is not None:
+        return first, failure
+    second, failure = _fetch(lookup, epoch, chunk.slice(middle, len(chunk)))
+    return concat([first, second]), failure
