@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import tfrkit as tfr
-from tests.support.servers.fault_proxy import FaultProxy
+from tests.support.servers.fault_proxy import FaultProxy, Relayed
 from tests.support.servers.seaweed import S3Server
 
 PART = 1 << 23  # a range that is read, and a part that is written
@@ -17,17 +17,19 @@ RECORDS = 20  # of 1 MB: three ranges a file
 
 
 class Counted:
-    """A folder in a bucket, and what was asked of it."""
+    """A folder in a bucket, and what was asked of it; `seen` tells of each request of the last work."""
 
     def __init__(self, folder: str, proxy: FaultProxy) -> None:
         self.folder = folder
+        self.seen: list[Relayed] = []
         self._proxy = proxy
 
     def of(self, work: Callable[[], object]) -> Counter[str]:
         """Do something; return the requests by method, those for lists and for parts of uploads by what they are."""
         self._proxy.requests(clear=True)
         work()
-        return Counter(_kind(each.method, each.target) for each in self._proxy.requests(clear=True))
+        self.seen = self._proxy.requests(clear=True)
+        return Counter(_kind(each.method, each.target) for each in self.seen)
 
 
 def _kind(method: str, target: str) -> str:
@@ -81,8 +83,8 @@ def test_an_epoch_from_the_cache_is_one_request_a_file(
 ) -> None:
     monkeypatch.setenv("TFRKIT_CACHE", str(tmp_path))
     paths = [f"{counted.folder}/plain/a-{number}.tfrecord" for number in range(2)]
-    assert counted.of(lambda: scan(paths, cache=True)) == {"GET": 2 * (1 + 3)}
-    assert counted.of(lambda: scan(paths, cache=True)) == {"GET": 2}
+    assert counted.of(lambda: scan(paths, cache=True)) == {"GET": 2 * (1 + 3)}, counted.seen
+    assert counted.of(lambda: scan(paths, cache=True)) == {"GET": 2}, counted.seen
 
 
 @pytest.fixture
@@ -132,3 +134,18 @@ def test_a_build_costs_four_requests_a_shard_beyond_the_writing(counted: Counted
     assert many - few <= 10 * (1 + 4) + 5  # a lease that is renewed meanwhile
     assert few - 2 * (1 + 4) <= 40
     assert counted.of(lambda: build(12)).total() <= 20
+
+
+@pytest.mark.parametrize("threads", [1, 8])
+def test_a_part_of_a_file_is_fetched_without_what_comes_after_it(counted: Counted, threads: int) -> None:
+    path = f"{counted.folder}/cut/a.tfrecord"
+    with tfr.TFRecordWriter(path, index=True) as writer:
+        for number in range(20):
+            writer.write_batch({"n": [number] * 8, "bytes": [b"x" * (1 << 20)] * 8})
+    scan = tfr.scan(path, spec={"n": tfr.FixedLenFeature([], "int64")})
+    parts = scan.parts(10, threads=threads)
+    assert len(parts) == 10
+    for part in parts:
+        # 16 MiB are in up to four ranges, if they begin and end within one, or one and the opening.
+        assert counted.of(part.to_table)["GET"] <= 1 + 4
+    assert sum(part.to_table().num_rows for part in parts) == 160

@@ -91,6 +91,7 @@ class _Options:
 
 
 _options: dict[str, _Options] = {}
+_adopted: dict[str, _Options] = {}  # those of them that came from another process
 _clients: OrderedDict[tuple[str, str], Any] = OrderedDict()
 _servers: dict[str, str] = {}  # which server a client talks to, by base
 _used_by: int = 0  # the process in which a client was made first
@@ -190,10 +191,15 @@ def all_settings() -> dict[str, Any]:
 
 
 def adopt_settings(settings: Mapping[str, Any]) -> None:
-    """Configure what `settings_of` has returned in another process; what is configured here already stays."""
+    """Configure what `settings_of` has returned in another process; what this one has configured itself stays.
+
+    What was adopted earlier does not: a worker that lives for long gets the credentials that its next task brings.
+    """
     for base, (config, cache) in settings.items():
-        if base not in _options:
+        options = _Options(config, cache)
+        if base not in _options or (_options[base] is _adopted.get(base) and _options[base] != options):
             configure_store(base, cache=cache, **config)
+            _adopted[base] = _options[base]
 
 
 def is_cached(base: str, cache: bool | None) -> bool:  # None: as configured
