@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import tfrkit as tfr
@@ -29,7 +30,11 @@ def test_a_golden_state_resumes(name):
         assert state["version"] == 3
         rest = list(PIPELINES[name]().iter_from(state))
         assert len(rest) == len(whole) - int(seen)
-        assert all(map(same, rest, whole[int(seen) :])), seen
+        if name == "map in any order":  # of batches of ascending numbers, so that what is left is known
+            left = np.sort(np.concatenate(whole))[4 * int(seen) :]
+            assert same(np.sort(np.concatenate([left[:0], *rest])), left), seen
+        else:
+            assert all(map(same, rest, whole[int(seen) :])), seen
 
 
 def verbs_of(node: Node) -> set[str]:

@@ -182,7 +182,7 @@ def test_chosen_rows_of_shared_blocks(chosen, size):
 def test_a_chunk_is_not_let_go_before_all_of_it_is_in():
     store = ChunkStore()
     hold(store, ObjectChunk([b"a", b"b", b"c"]))
-    assert store.exchange(1).objects() == [b"a"]
+    assert store.draw(1, exchange=True).objects() == [b"a"]
     store.tidy()
     assert len(store._slots) == 1
     store.append(2)

@@ -38,7 +38,7 @@ def test_it_draws_as_the_other_store_does(data):
         for store in (ours, theirs):
             hold(store, items)
             store.append(filled)
-            chunk = store.exchange(count - filled, window) if filled < count else ObjectChunk([])
+            chunk = store.draw(count - filled, window, exchange=True) if filled < count else ObjectChunk([])
             drawn_now = store.draw(min(2, len(store)))
             store.tidy()
             found.append([*chunk.objects(), *drawn_now.objects()])
@@ -78,7 +78,7 @@ def test_what_was_drawn_is_let_go():
         if number < 10:
             store.append(1)
         else:
-            store.exchange(1)
+            store.draw(1, exchange=True)
         store.tidy()
     assert len(store) == 10
     assert store.live_bytes == 1000

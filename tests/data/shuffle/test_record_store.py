@@ -52,7 +52,7 @@ def through(store: RecordStore | ChunkStore, runs: list[RecordChunk], size: int)
         fill = min(len(run), size - len(store))
         store.append(fill)
         if fill < len(run):
-            drawn.append(store.exchange(len(run) - fill))
+            drawn.append(store.draw(len(run) - fill, exchange=True))
     while len(store):
         drawn.append(store.draw(min(7, len(store))))
     return drawn  # type: ignore[return-value]
@@ -113,7 +113,7 @@ def test_holds_little_more_than_its_records():
         if turn < 20:
             store.append(len(run))
         else:
-            store.exchange(len(run))
+            store.draw(len(run), exchange=True)
         assert store.held_bytes <= 1.5 * store.live_bytes + (2 << 20)
     while len(store):
         store.draw(min(100, len(store)))
@@ -142,7 +142,7 @@ def test_batches_are_drawn_into_memory_that_others_left():
         before = resource.getrusage(WHO).ru_minflt
         for _ in range(turns):
             hold(store, run)
-            assert len(store.exchange(len(run))) == len(run)
+            assert len(store.draw(len(run), exchange=True)) == len(run)
         return resource.getrusage(WHO).ru_minflt - before
 
     faults(50)
@@ -158,7 +158,7 @@ def test_less_than_one_copy_is_made_of_a_record():
         if number < 20:
             store.append(len(block))
         else:
-            store.exchange(len(block))
+            store.draw(len(block), exchange=True)
     assert store.copied_bytes < 0.8 * 80 * 2000 * 600
 
 

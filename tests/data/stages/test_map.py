@@ -1,8 +1,11 @@
 from __future__ import annotations
 
+import threading
+
 import numpy as np
 import pytest
 
+import tfrkit as tfr
 from tests.data.support.outcomes import outcomes, resumed
 from tfrkit.data.dataset import Dataset
 from tfrkit.data.engine.call_each import call_each
@@ -141,3 +144,18 @@ def test_asking_for_the_spec_does_not_change_the_order_of_a_shuffle():
         assert orders(asked=True) == orders(asked=False)
     finally:
         set_seed(None)
+
+
+def test_a_function_that_reads_files_may_be_called_by_number(tmp_path):
+    with tfr.TFRecordWriter(tmp_path / "a.tfrecord") as writer:
+        writer.write_many([b"x" * 1000] * 9000)
+
+    def count(record):
+        return sum(len(block) for block in tfr.read_blocks(tmp_path / "a.tfrecord", threads=2))
+
+    ds = tfr.TFRecordDataset(tmp_path / "a.tfrecord").map(count, num_parallel_calls=2).batch(64)
+    found = []
+    reader = threading.Thread(target=lambda: found.append(ds[0]), daemon=True)
+    reader.start()
+    reader.join(30)
+    assert [each.tolist() for each in found] == [[9000] * 64]

@@ -199,13 +199,6 @@ class FusedBatchNode(UnaryNode):
         return dataclasses.replace(self, input=self.input.at_epoch(epoch), before=before)
 
     @property
-    def inputs(self) -> tuple[Node, ...]:
-        return (self.input,)
-
-    def with_inputs(self, inputs: tuple[Node, ...]) -> Node:
-        return dataclasses.replace(self, input=inputs[0])
-
-    @property
     def takes(self) -> int:
         return int(self.batch.takes)
 

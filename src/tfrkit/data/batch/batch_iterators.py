@@ -138,6 +138,8 @@ class BatchIterator(CursorIterator):
 class BackgroundBatches(Background):
     """Batches of a pure input; `depth` is that of the prefetch after them, None if there is none."""
 
+    whole = True
+
     def __init__(
         self,
         maker: Callable[[Context], BatchMaker],
@@ -152,7 +154,7 @@ class BackgroundBatches(Background):
         self._limit = min(self._most, self._threads)  # batches that are ready or under way
         self._each = replace(context, threads=1)  # for one batch
         self._maker = maker(self._each)
-        self._levels = self._maker.levels + (depth is not None)
+        self.levels = self._maker.levels + (depth is not None)
         self._begun = 0  # batches so far
         self._helped = -_NEAR_SECONDS  # when the consumer last made one
         self._measured: Slot | None = None  # whose size says how many may be under way
@@ -161,9 +163,6 @@ class BackgroundBatches(Background):
         """Begin when half of the batches were taken, then make more until there are enough: waking a thread costs."""
         most = self._limit if self._tickets or self.hungry else self._limit // 2 + 1
         return self._maker.count if len(self._open_slots()) < most else 0
-
-    def take(self, n: int) -> list[Segment]:
-        return self._cursor.take_all(n)
 
     def workers(self) -> int:
         """A hungry consumer works itself, and counts as one of the threads; also for a moment after that.
@@ -230,6 +229,3 @@ class BackgroundBatches(Background):
             slot.segments, rest = split(slot.segments, used)
             self._cursor.put_all_back(rest)
             self.ended = False
-
-    def save(self) -> Any:
-        return place(*self.position(), self._levels)

@@ -50,9 +50,7 @@ def make_pad_plan(spec: Any, shapes: Any, values: Any) -> PadPlan:
     """
     leaves = flatten(spec)
     for leaf in leaves:
-        is_row = (
-            isinstance(leaf, RaggedTensorSpec) and leaf.ragged_rank == 0
-        )  # of a Ragged, which is an array
+        is_row = isinstance(leaf, RaggedTensorSpec) and leaf.ragged_rank == 0  # of a Ragged: an array
         if not isinstance(leaf, TensorSpec) and not is_row:
             raise TypeError(
                 "`padded_batch` is only supported for datasets that produce tensor elements but type spec of elements "

@@ -222,7 +222,11 @@ class ObjectChunk(Chunk):
 
     @property
     def nbytes(self) -> int:
-        return sum(map(_bytes_of_element, self.items))
+        total = 0
+        for item in self.items:
+            flat = type(item) is dict and _FLAT.issuperset(map(type, item.values()))  # as most batches are
+            total += sum(map(leaf.nbytes, item.values() if flat else flatten(item)))
+        return total
 
     def __len__(self) -> int:
         return len(self.items)
@@ -341,12 +345,3 @@ def _batch_with_rows(structure: Any, count: int) -> Any:
         structure,
         stacked,
     )
-
-
-def _bytes_of_element(item: Any) -> int:
-    if type(item) is dict and _FLAT.issuperset(map(type, item.values())):  # as most batches are
-        columns = item.values()
-        return sum(
-            [column.nbytes if type(column) is np.ndarray else leaf.nbytes(column) for column in columns]
-        )
-    return sum(map(leaf.value_nbytes, flatten(item)))

@@ -37,7 +37,6 @@ __all__ = [
     "rows",
     "strings_in",
     "take",
-    "value_nbytes",
 ]
 
 
@@ -201,15 +200,12 @@ def finish(column: Column) -> Any:
     return column
 
 
-def value_nbytes(value: Any) -> int:
-    """Bytes of memory that one value needs, roughly."""
-    return len(value) if isinstance(value, (bytes, str)) else int(getattr(value, "nbytes", 0))
-
-
-def nbytes(column: Column) -> int:
-    """Bytes of memory that the rows need, roughly."""
+def nbytes(column: Any) -> int:
+    """Bytes of memory that the rows of a column need, or one value, roughly."""
+    if isinstance(column, (bytes, str)):
+        return len(column)
     if isinstance(column, RowList):
-        return sum(map(value_nbytes, column.items))
+        return sum(map(nbytes, column.items))
     if isinstance(column, Padded):
         column = column.ragged
     if isinstance(column, Ragged):
@@ -218,4 +214,4 @@ def nbytes(column: Column) -> int:
         return nbytes(column.values) + int(column.indices.nbytes)
     if isinstance(column, BytesColumn):
         return column.nbytes + 8 * column.size
-    return int(column.nbytes)
+    return int(getattr(column, "nbytes", 0))

@@ -39,6 +39,11 @@ class Origin:
         """That of the elements at these positions."""
         return Origin(self.paths, self.files[rows], self.records[rows])
 
+    def places(self) -> list[tuple[str | None, int]]:
+        """Path and record of each element."""
+        files, records = self.files.tolist(), self.records.tolist()
+        return [(self.paths[file], record) for file, record in zip(files, records, strict=True)]
+
     @staticmethod
     def concat(parts: Sequence[Origin]) -> Origin:
         """That of several runs of elements, one after another.

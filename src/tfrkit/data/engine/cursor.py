@@ -120,9 +120,8 @@ class Cursor:
         self._used = 0  # elements of the first of them that were taken
         self._saved: Any = None  # the input's state, until the next pull
         self._is_saved = False
-        self._again: tuple[Any, int] | None = (
-            None  # where to begin the input again, if a pull was interrupted
-        )
+        # Where to begin the input again, if a pull was interrupted.
+        self._again: tuple[Any, int] | None = None
         self.input: NodeIterator = node.begin(context, at)
         self._drop(skip)
 
@@ -255,9 +254,8 @@ class Cursor:
         if run is None:
             return None
         chunk, error = run.chunk, run.error
-        if (
-            self._pure and (few or n == self.demand) and len(chunk) >= wanted
-        ):  # else more is not to be had at once
+        # If fewer come, more is not to be had at once.
+        if self._pure and (few or n == self.demand) and len(chunk) >= wanted:
             self._unmeasured -= 1
             if self._unmeasured <= 0:
                 before, self.demand = self.demand, next_demand(self.demand, chunk)

@@ -66,9 +66,8 @@ class Bookmark(NamedTuple):
     skip: int
     passed: tuple[int, int | None, Any]  # the epoch, the elements of it that were taken, what it resumed from
     used: int | None = None  # what tallies say was used for them
-    again: tuple[int, int] | None = (
-        None  # times through a repeat, and elements of the next, if some failed before that
-    )
+    # Times through a repeat, and elements of the next, if some failed before that.
+    again: tuple[int, int] | None = None
 
     def state(self) -> dict[str, Any]:
         """What `DatasetIterator.state` returned there."""
@@ -134,9 +133,7 @@ class DatasetIterator(SuggestsNames):
         self._node = plan.node
         self.epoch, taken, self._start = plan.passed
         self._taken, self._known = taken or 0, taken is not None  # elements of the epoch that were taken
-        self._failed = self._failed_at = (
-            0  # errors, and how many elements and errors there were at the last one
-        )
+        self._failed = self._failed_at = 0  # errors; how many elements and errors there were at the last one
         self._open(plan.at)
 
     def _open(self, state: Any) -> None:

@@ -417,9 +417,19 @@ class Node(ABC):
 
 @dataclass(frozen=True, eq=False)
 class UnaryNode(Node):
-    """A stage over one input, whose elements have the same spec unless the stage says otherwise."""
+    """A stage over one input, whose elements have the same spec unless the stage says otherwise.
+
+    Other nodes among its fields are no inputs.
+    """
 
     input: Node
+
+    @property
+    def inputs(self) -> tuple[Node, ...]:
+        return (self.input,)
+
+    def with_inputs(self, inputs: tuple[Node, ...]) -> Node:
+        return dataclasses.replace(self, input=inputs[0])
 
     def element_spec(self) -> Any:
         return self.input.element_spec()

@@ -45,6 +45,7 @@ from tfrkit.records.read.damage import Damage
 __all__ = ["DecodeImageNode"]
 
 _NO_FILE: Final = ""  # in a state: for elements that came from no file
+_NOWHERE: Final[list[tuple[str | None, int]]] = [(None, 0)]  # such an element's place
 
 
 @dataclass(frozen=True, eq=False)
@@ -209,15 +210,11 @@ class _LocatedIterator(UnaryIterator):
             return run
         chunk = run.chunk
         elements, origin = chunk.objects(), chunk.origin
-        paths: list[str | None] = [None] * len(chunk)
-        records = [0] * len(chunk)
-        if origin is not None:
-            paths = [origin.paths[file] for file in origin.files.tolist()]
-            records = origin.records.tolist()
-        located = list(zip(elements, paths, records, strict=True))
+        places = _NOWHERE * len(chunk) if origin is None else origin.places()
+        located = [(element, *place) for element, place in zip(elements, places, strict=True)]
         if not isinstance(chunk, ColumnChunk):
             return Run(ObjectChunk(located, origin), run.error)
-        columns = (chunk.columns, leaf.RowList(paths), leaf.RowList(records))
+        columns = (chunk.columns, *(leaf.RowList(list(each)) for each in zip(*places, strict=True)))
         return Run(ColumnChunk(columns, len(chunk), origin).with_objects(located), run.error)
 
 
@@ -307,14 +304,10 @@ class _BrokenImages:
         """The elements without those after a broken one in their file."""
         if not self._ends:
             return chunk
-        origin = chunk.origin
-        if origin is None:
-            places = [(_NO_FILE, 0)] * len(chunk)
-        else:
-            names = [path or _NO_FILE for path in origin.paths]
-            files, records = origin.files.tolist(), origin.records.tolist()
-            places = [(names[file], record) for file, record in zip(files, records, strict=True)]
-        rows = [row for row, place in enumerate(places) if not self._is_left(*place)]
+        places = _NOWHERE * len(chunk) if chunk.origin is None else chunk.origin.places()
+        rows = [
+            row for row, (path, record) in enumerate(places) if not self._is_left(path or _NO_FILE, record)
+        ]
         return chunk if len(rows) == len(chunk) else chunk.take(np.array(rows, np.int64))
 
     @property

@@ -279,9 +279,8 @@ def _is_limit(locked: float, stages: Sequence[StageTime], took: float, waited: f
             has to share the lock with the functions of the pipeline.
     """
     calling = [stage for stage in stages if stage.node.calls_function]
-    waiting = [
-        stage for stage in calling if stage.waits and not stage.called
-    ]  # others' calls are in other threads
+    # Others' calls are in other threads.
+    waiting = [stage for stage in calling if stage.waits and not stage.called]
     if locked < _MUCH or any(stage.seconds >= _MUCH * took for stage in waiting):
         return False
     holding = sum(stage.called + stage.busy for stage in calling)

@@ -99,15 +99,12 @@ class ChunkStore:
 
     # ---- elements out
 
-    def exchange(self, count: int, window: int = 0) -> Chunk:
-        """Add elements that are held, and draw one after each, from the oldest `window` or from all."""
-        return self._chunk(*self._buffer.exchange(*self._next(count), window))
-
-    def draw(self, count: int, window: int = 0) -> Chunk:
-        """Draw elements, from the oldest `window` or from all."""
-        return self._chunk(*self._buffer.draw(count, window))
-
-    def _chunk(self, which: IntArray, rows: IntArray) -> Chunk:
+    def draw(self, count: int, window: int = 0, *, exchange: bool = False) -> Chunk:
+        """Draw elements, from the oldest `window` or from all; `exchange`: add one that is held before each."""
+        if exchange:
+            which, rows = self._buffer.exchange(*self._next(count), window)
+        else:
+            which, rows = self._buffer.draw(count, window)
         used, inner = np.unique(which, return_inverse=True)
         chunks = [self._slots[slot].chunk for slot in used.tolist()]
         drawn = gather(chunks, inner.astype(np.int64, copy=False), rows)

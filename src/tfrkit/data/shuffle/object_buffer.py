@@ -51,10 +51,7 @@ class ObjectBuffer:
     def hold(self, chunk: Chunk, numbers: IntArray) -> int:
         """Keep elements, which have these numbers and will all be added before others are held; return bytes of one."""
         items, origin = chunk.objects(), chunk.origin
-        places: list[Place | None] = [None] * len(items)
-        if origin is not None:
-            files, records = origin.files.tolist(), origin.records.tolist()
-            places = [(origin.paths[file], record) for file, record in zip(files, records, strict=True)]
+        places = [None] * len(items) if origin is None else origin.places()
         if items:
             self._each_bytes = max(1, ObjectChunk(items[:1]).nbytes)
         self._waiting = list(zip(items, places, numbers.tolist(), strict=True))[::-1]
@@ -74,20 +71,13 @@ class ObjectBuffer:
             del self._entries[: self._begin]
             self._begin = 0
 
-    def exchange(self, count: int, window: int = 0) -> Chunk:
-        """Add elements that are held, and draw one after each, from the oldest `window` or from all."""
+    def draw(self, count: int, window: int = 0, *, exchange: bool = False) -> Chunk:
+        """Draw elements, from the oldest `window` or from all; `exchange`: add one that is held before each."""
         drawn = []
-        for _ in range(count):
-            self._entries.append(self._waiting.pop())
-            drawn.append(self._draw(window or len(self)))
-            window -= window > 0
-        self.tidy()
-        return _chunk(drawn)
-
-    def draw(self, count: int, window: int = 0) -> Chunk:
-        """Draw elements, from the oldest `window` or from all."""
-        left = window or len(self)
-        drawn = [self._draw(left - done) for done in range(count)]
+        for done in range(count):
+            if exchange:
+                self._entries.append(self._waiting.pop())
+            drawn.append(self._draw(window - done if window else len(self)))
         self.tidy()
         return _chunk(drawn)
 

@@ -64,6 +64,8 @@ class RecordStore:
             chunk if isinstance(chunk, RecordChunk) else RecordChunk([Block.from_records(chunk.objects())])
         )
         files, numbers, frames = [_NONE], [_NONE], [_NONE]
+        size, span = records.nbytes + _FRAME_BYTES * len(records), 0
+        stay = records.rows is None and not any(block.scattered for block in records.blocks)
         for block in records.blocks:
             record, frame_at = block.places()
             numbers.append(record)
@@ -72,14 +74,17 @@ class RecordStore:
             if file == len(self.paths):
                 self.paths.append(block.path)
             files.append(np.full(len(block), file))
+            if stay and len(block):
+                span += int(block.offsets[-1] + block.lengths[-1] - block.offsets[0])
         rows: Any = slice(None)
         if records.rows is not None:
             which, chosen = records.located()
             rows = np.cumsum([0, *map(len, records.blocks)])[which] + chosen
         file_of, number_of, frame_of = (np.concatenate(each)[rows] for each in (files, numbers, frames))
-        stay = records.rows is None and all(map(_dense, records.blocks))
+        # They stay if they fill the memory that they span; others of their blocks may come with the next run.
+        stay = stay and 9 * span <= 10 * size
         self._buffer.hold(records.pieces(), file_of, number_of, frame_of, elements, stay)
-        return int(records.lengths().mean()) + _FRAME_BYTES
+        return size // len(records)
 
     def append(self, count: int) -> None:
         """Add records that are held."""
@@ -87,17 +92,10 @@ class RecordStore:
 
     # ---- records out
 
-    def exchange(self, count: int, window: int = 0) -> RecordChunk:
-        """Add records that are held, and draw one after each, from the oldest `window` or from all."""
-        return self._chunk(*self._buffer.exchange(count, window))
-
-    def draw(self, count: int, window: int = 0) -> RecordChunk:
-        """Draw records, from the oldest `window` or from all."""
-        return self._chunk(*self._buffer.draw(count, window))
-
-    def _chunk(
-        self, refs: _core.RecordRefs, lengths: IntArray, files: IntArray, numbers: IntArray, frames: IntArray
-    ) -> RecordChunk:
+    def draw(self, count: int, window: int = 0, *, exchange: bool = False) -> RecordChunk:
+        """Draw records, from the oldest `window` or from all; `exchange`: add one that is held before each."""
+        native = self._buffer.exchange if exchange else self._buffer.draw
+        refs, lengths, files, numbers, frames = native(count, window)
         if not len(files):
             return RecordChunk([])
         known = None if frames.min() < 0 else frames
@@ -123,11 +121,3 @@ class RecordStore:
     def numbers(self) -> IntArray:
         """The numbers of all records in the input, in the buffer's order."""
         return self._buffer.places()[3]
-
-
-def _dense(block: Block) -> bool:
-    """Whether its records fill the memory that they span; others of its memory may come with the next run."""
-    if isinstance(block, ScatteredBlock):
-        return False
-    span = int(block.offsets[-1] + block.lengths[-1] - block.offsets[0]) if len(block) else 0
-    return 10 * (int(block.lengths.sum()) + _FRAME_BYTES * len(block)) >= 9 * span

@@ -30,7 +30,6 @@ from tfrkit.data.shuffle.shuffle_state import (
     read_again,
 )
 from tfrkit.data.stages.repeat import RepeatNode, repeated_count
-from tfrkit.model.row_selection import IntArray
 from tfrkit.records.read.position import Places
 
 __all__ = ["ShuffleIterator", "ShuffleNode"]
@@ -195,21 +194,21 @@ class ShuffleIterator(NodeIterator):
         self._marks.add(Mark(self._came, self._epochs[-1].number, state))
         count = len(run.chunk)
         if count:
-            each = self._hold(run.chunk, np.arange(self._came, self._came + count))
+            if not self._chosen:
+                self._choose_store(run.chunk)
+            each = self._store.hold(run.chunk, np.arange(self._came, self._came + count))
             size = min(_MOST_RUN_BYTES, max(_RUN_BYTES, self._store.live_bytes // _RUN_PART))
             self._limit = max(1, min(size // each, 4 * self._limit))
         self._run = _Pulled(count, run.error, state)
         return True
 
-    def _hold(self, chunk: Chunk, numbers: IntArray) -> int:
-        """Let the store keep elements, by their numbers; the first ones choose the store. Return the bytes of one."""
-        if not self._chosen:
-            self._chosen = True
-            for kind, store in _STORES.items():
-                if isinstance(chunk, kind):
-                    self._store = store()
-            self._store.reseed(*self._seeds, self._numbers)
-        return int(self._store.hold(chunk, numbers))
+    def _choose_store(self, chunk: Chunk) -> None:
+        """Begin the store for such elements, the first ones."""
+        self._chosen = True
+        for kind, store in _STORES.items():
+            if isinstance(chunk, kind):
+                self._store = store()
+        self._store.reseed(*self._seeds, self._numbers)
 
     def _feed(self, n: int) -> Run | None:
         """Put elements of the pulled run into the buffer, and draw as soon as it is full."""
@@ -227,7 +226,7 @@ class ShuffleIterator(NodeIterator):
             self._turn()
             window = 0 if len(self._epochs) == 1 else self._epochs[0].count
             count = min(left, n, window or n, 1 if one else n)
-            chunk = store.exchange(count, window)
+            chunk = store.draw(count, window, exchange=True)
             self._count(run, last, count)
             self._epochs[0].count -= count
             self._numbers += count
@@ -404,7 +403,8 @@ class ShuffleIterator(NodeIterator):
             assert self._source is not None
             chunk = self._source.fetch(Places(*columns_of(elements)), threads=self._context.threads)
             numbers, self._came, self._placed = np.arange(len(chunk)), len(chunk), True
-        self._hold(chunk, numbers)
+        self._choose_store(chunk)
+        self._store.hold(chunk, numbers)
         self._store.append(len(chunk))
 
     def close(self) -> None:

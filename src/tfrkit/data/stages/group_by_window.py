@@ -255,9 +255,8 @@ class PadBucket:
             if shapes is None:
                 node = dataset.node
                 spec = node.element_spec()
-                for element in (
-                    node.elements if node.opaque else ()
-                ):  # sizes in which they differ are not known
+                # Sizes in which they differ are not known.
+                for element in node.elements if node.opaque else ():
                     spec = merged(spec, spec_of(element)) or spec
                 shapes = map_structure(lambda leaf: list(leaf.shape), spec)
             shapes = _filled(shapes, self.reach[number])

@@ -24,7 +24,7 @@ from tfrkit.data.engine.node import AUTOTUNE, Context, Node, NodeIterator, Unary
 from tfrkit.data.engine.thread_choice import CHEAP_SECONDS
 from tfrkit.data.stages.parallel_map import ParallelMapIterator
 from tfrkit.errors import InvalidArgumentError
-from tfrkit.threads import in_threads
+from tfrkit.threads import spawn_all
 
 __all__ = ["MapNode", "check_parallel"]
 
@@ -125,16 +125,14 @@ def _call(
 
 
 def _call_in_threads(call: ChunkFunction, threads: int, chunk: Chunk) -> tuple[Chunk, Exception | None]:
-    """The same for runs of a chunk at once."""
+    """The same for runs of a chunk at once. Not in the bounded pool: a function that reads files waits for that."""
     each = -(-len(chunk) // max(1, threads))
     parts = [chunk.slice(first, min(first + each, len(chunk))) for first in range(0, len(chunk), each)]
     made: list[Chunk] = []
-    with in_threads([functools.partial(call, part) for part in parts]) as results:
-        for result in results:
-            part, error = result()
-            made.append(part)
-            if error is not None:
-                return concat(made), error
+    for part, error in spawn_all(call, parts, threads):
+        made.append(part)
+        if error is not None:
+            return concat(made), error
     return concat(made), None
 
 

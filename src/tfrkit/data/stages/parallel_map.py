@@ -17,7 +17,6 @@ from typing import Any, Final
 from tfrkit.data.elements.chunk import Chunk, ObjectChunk
 from tfrkit.data.engine.background import Background, Slot
 from tfrkit.data.engine.call_each import call_each, call_with_one
-from tfrkit.data.engine.cursor import Segment
 from tfrkit.data.engine.node import Context, Node, Run
 from tfrkit.data.engine.thread_choice import ThreadChoice
 from tfrkit.values.stateful import watch
@@ -57,6 +56,7 @@ class ParallelMapIterator(Background):
         self._result_bytes = 0  # of one, once it is known
         self._since = 0.0  # when the consumer began to wait
         self.ordered = ordered
+        self.whole = bool(self._given)  # one thing at a time, as long as some were given
 
     # ---- how much is taken
 
@@ -84,18 +84,12 @@ class ParallelMapIterator(Background):
             return choice.threads
         return max(choice.threads, min(_SLACK, _SLACK_BYTES // max(1, self._result_bytes)))
 
-    def take(self, n: int) -> list[Segment]:
-        segments = super().take(n)
-        if self._given and segments and len(segments[0].chunk) and segments[0].error is not None:
-            self._cursor.put_back(segments[0], 1)  # one thing at a time, as long as some were given
-            segments = [segments[0].first(1)]
-        return segments
-
     def taken(self, slot: Slot) -> None:
         if self._given:
             if self._given.first:  # in an earlier life of the iterator
                 slot.given, slot.done, slot.over = slot.count, True, True
             self._given.advance(slot.count)
+            self.whole = bool(self._given)
 
     # ---- calls
 
@@ -192,17 +186,18 @@ class ParallelMapIterator(Background):
     # ---- the consumer
 
     def ready(self) -> bool:
-        if self.over() or self._helps():
+        if self._helps():
             return True
         with self.lock:
             patient = time.perf_counter() - self._since < _PATIENCE_SECONDS
-            for slot in self._open_slots():
+            slots = self._open_slots()
+            for slot in slots:
                 waiting = len(slot.made) > slot.given or (slot.done and not slot.over)
                 if waiting and (slot.done or slot.count <= 1 or not patient):
                     return True
                 if self.ordered and not slot.over:
                     return False
-            return False
+            return self.exhausted and not slots
 
     def _wait(self) -> None:
         self._since = time.perf_counter()
@@ -211,7 +206,7 @@ class ParallelMapIterator(Background):
     def save(self) -> dict[str, Any]:
         """Where the oldest element stands that was not given, and which later ones were."""
         with self.lock:
-            where: dict[str, Any] = super().save()
+            where = super().save()
             given, at = SeenRanges(), 0
             for number, slot in enumerate(self._slots):
                 if number == 0:

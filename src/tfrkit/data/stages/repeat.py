@@ -47,13 +47,6 @@ class RepeatNode(UnaryNode):
     selects = True
     unindexable = ""
 
-    @property
-    def inputs(self) -> tuple[Node, ...]:
-        return (self.input,)
-
-    def with_inputs(self, inputs: tuple[Node, ...]) -> Node:
-        return dataclasses.replace(self, input=inputs[0])
-
     def at_epoch(self, epoch: int) -> Node:
         return dataclasses.replace(self, epoch=epoch) if self.varies else self
 

@@ -8,7 +8,6 @@ this rank only. Its states stay those of a shard after them.
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -67,13 +66,6 @@ class ShardNode(NumberedNode):
 
     verb = "shard"
     unindexable = ""
-
-    @property
-    def inputs(self) -> tuple[Node, ...]:
-        return (self.input,)
-
-    def with_inputs(self, inputs: tuple[Node, ...]) -> Node:
-        return dataclasses.replace(self, input=inputs[0])
 
     @property
     def selects(self) -> bool:  # type: ignore[override]  # not with a mask
@@ -294,13 +286,6 @@ class _OwnElementsNode(UnaryNode):
 
     verb = ""
     unindexable = ""
-
-    @property
-    def inputs(self) -> tuple[Node, ...]:
-        return (self.input,)
-
-    def with_inputs(self, inputs: tuple[Node, ...]) -> Node:
-        return dataclasses.replace(self, input=inputs[0])
 
     def lookup(self, context: Context) -> Lookup:
         return self.input.lookup(context)

@@ -66,9 +66,8 @@ class _Windows:
         self._node = node
         self._elements = elements
         self._spec = node.input.element_spec()
-        self._kept: deque[Any] = (
-            deque()
-        )  # what a later window has: each element, or its error, after its place
+        # What a later window has: each element, or its error, after its place.
+        self._kept: deque[Any] = deque()
         self._skip = 0  # elements before the next window that no window has
         self._ended = False
 
