@@ -21,11 +21,13 @@ class OutputKeywords(DamageKeywords, LimitKeywords, total=False):
     overwrite: bool
     progress: Callable[[Progress], None] | None
 
-class ColumnKeywords(OutputKeywords, total=False):
-    columns: Collection[str] | None
-    workers: int | None
+class EngineKeywords(TypedDict, total=False):
     engine: EngineName
     address: str | None
+
+class ColumnKeywords(EngineKeywords, OutputKeywords, total=False):
+    columns: Collection[str] | None
+    workers: int | None
 
 class CsvKeywords(TypedDict, total=False):
     delimiter: str | None
@@ -40,7 +42,7 @@ class UnsetKeywords(TypedDict, total=False):
 class TableExportKeywords(UnsetKeywords, LevelKeywords, CsvKeywords, ColumnKeywords, total=False):
     compression: str | None
 
-class ImageExportKeywords(OutputKeywords, total=False):
+class ImageExportKeywords(EngineKeywords, OutputKeywords, total=False):
     image: str | None
     label: str | None
     text: str | None

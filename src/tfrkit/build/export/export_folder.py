@@ -25,7 +25,7 @@ from tfrkit.stores.system.exchange import exchange
 from tfrkit.stores.url import is_url
 from tfrkit.threads import spawn, spawn_all
 
-__all__ = ["ExportFolder", "StagedFolder", "StoreFolder", "export_folder"]
+__all__ = ["ExportFolder", "StagedFolder", "StoreFolder", "Uploads", "export_folder"]
 
 _log = logging.getLogger(__name__)
 
@@ -67,13 +67,23 @@ class ExportFolder(Protocol):
             OpError: a file cannot be written; it may be an earlier one.
         """
 
-    def _free_name(self, stem: str, suffix: str, take: Callable[[str], bool]) -> bool:
-        """Take the first name that is free: without a number, or with 2, 3 and so on; return whether with one."""
+    def reserve(self, folder: str, stem: str, suffix: str) -> tuple[str, bool]:
+        """Take a name as `add` does, for a file that another process writes; return its path, and whether numbered.
+
+        The folder that it is in is there then.
+        """
+
+    @property
+    def attempts(self) -> str:
+        """A folder for local files that other processes have not finished, which they make; empty in a store."""
+
+    def _free_name(self, stem: str, suffix: str, take: Callable[[str], bool]) -> tuple[str, bool]:
+        """Take the first free name, without a number or with 2, 3 and so on; return it, and whether it has one."""
         number = self._next_number.get(stem + suffix, 1)
-        while not take(stem + (f"-{number}" if number > 1 else "") + suffix):
+        while not take(name := stem + (f"-{number}" if number > 1 else "") + suffix):
             number += 1
             self._next_number[stem + suffix] = number
-        return number > 1
+        return name, number > 1
 
     def publish(self, mark: Mapping[str, Any]) -> None:
         """Let the folder appear, or be marked as complete."""
@@ -111,6 +121,12 @@ class StagedFolder(ExportFolder):
         return self
 
     def add(self, folder: str, stem: str, suffix: str, data: bytes) -> bool:
+        return self._take(folder, stem, suffix, data)[1]
+
+    def reserve(self, folder: str, stem: str, suffix: str) -> tuple[str, bool]:
+        return self._take(folder, stem, suffix, b"")
+
+    def _take(self, folder: str, stem: str, suffix: str, data: bytes) -> tuple[str, bool]:
         path = os.path.join(self.path, folder, stem)
         with os_errors(path + suffix):
             if folder not in self._made:
@@ -118,10 +134,15 @@ class StagedFolder(ExportFolder):
                 self._made.add(folder)
             return self._free_name(path, suffix, lambda name: _write_new(name, data))
 
+    @property
+    def attempts(self) -> str:
+        return os.path.join(self.path, SIDECAR_FOLDER, "tmp")
+
     def publish(self, mark: Mapping[str, Any]) -> None:
         """Rename the folder when all of it is on the disk; what an earlier export has left there is removed."""
         with os_errors(self.name):
-            os.mkdir(os.path.join(self.path, SIDECAR_FOLDER))
+            os.makedirs(os.path.join(self.path, SIDECAR_FOLDER), exist_ok=True)
+            shutil.rmtree(self.attempts, ignore_errors=True)
             with open(os.path.join(self.path, _MARK), "w", encoding="utf-8") as file:
                 json.dump(mark, file)
             _sync_all(self.path)
@@ -157,8 +178,7 @@ class StoreFolder(ExportFolder):
         super().__init__(name.rstrip("/"))
         self._mark = f"{self.name}/{_MARK}"
         self._names: set[str] = set()
-        self._uploads: deque[tuple[Future[str | None], int]] = deque()
-        self._bytes = 0  # of what is on its way
+        self._uploads = Uploads()
         self._replaced = ABSENT  # version of the mark of what is replaced
         if (found := files.file_info(self.name)) is not None:
             self._look(found, overwrite)
@@ -187,45 +207,82 @@ class StoreFolder(ExportFolder):
             files.ask_all(files.remove, [path for path in old if path != self._mark])
 
     def add(self, folder: str, stem: str, suffix: str, data: bytes) -> bool:
+        path, numbered = self.reserve(folder, stem, suffix)
+        self._uploads.add(path, data)
+        return numbered
+
+    def reserve(self, folder: str, stem: str, suffix: str) -> tuple[str, bool]:
         if folder not in self._made:
             files.make_folder(f"{self.name}/{folder}".rstrip("/"))
             self._made.add(folder)
         path = f"{folder}/{stem}" if folder else stem
-        return self._free_name(path, suffix, lambda name: self._upload(name, data))
+        name, numbered = self._free_name(path, suffix, self._take)
+        return f"{self.name}/{name}", numbered
 
-    def _upload(self, name: str, data: bytes) -> bool:
-        """Begin to write a file, unless its name is taken."""
+    def _take(self, name: str) -> bool:
+        """Take a name, unless it is taken."""
         if name in self._names:
             return False
         self._names.add(name)
-        while self._uploads and (len(self._uploads) >= _UPLOADS or self._bytes + len(data) > _UPLOAD_BYTES):
-            self._wait()
-        self._uploads.append((spawn(files.write_bytes, f"{self.name}/{name}", data), len(data)))
-        self._bytes += len(data)
         return True
 
-    def _wait(self) -> None:
-        """Wait for the upload that began first."""
-        future, size = self._uploads.popleft()
-        self._bytes -= size
-        future.result()
+    @property
+    def attempts(self) -> str:
+        return ""
 
     def publish(self, mark: Mapping[str, Any]) -> None:
         """Mark the folder as complete when all files are there."""
-        while self._uploads:
-            self._wait()
+        self._uploads.finish()
         files.write_bytes(self._mark, json.dumps({**mark, "complete": True}).encode())
         self._begun = False
 
     def __exit__(self, *error: object) -> None:
-        for future, _ in self._uploads:
-            if not future.cancel():
-                future.exception()
+        self._uploads.stop()
         if self._begun:
             files.ask_all(files.remove, [f"{self.name}/{name}" for name in sorted(self._names)])
             files.remove(self._mark)
             if not any(True for _ in files.list_files(self.name, recursive=True)):
                 files.remove_tree(self.name)  # folders, where there are any
+
+
+class Uploads:
+    """Files on their way into a store, some at the same time; a `with` block waits for those that have begun."""
+
+    def __init__(self) -> None:
+        self._under_way: deque[tuple[Future[str | None], int]] = deque()
+        self._bytes = 0  # of what is on its way
+
+    def __enter__(self) -> Self:
+        return self
+
+    def add(self, path: str, data: bytes) -> None:
+        """Begin to write a file, when there is room; the error of an earlier one is raised."""
+        while self._under_way and (
+            len(self._under_way) >= _UPLOADS or self._bytes + len(data) > _UPLOAD_BYTES
+        ):
+            self._wait()
+        self._under_way.append((spawn(files.write_bytes, path, data), len(data)))
+        self._bytes += len(data)
+
+    def _wait(self) -> None:
+        """Wait for the upload that began first."""
+        future, size = self._under_way.popleft()
+        self._bytes -= size
+        future.result()
+
+    def finish(self) -> None:
+        """Wait until all are there."""
+        while self._under_way:
+            self._wait()
+
+    def stop(self) -> None:
+        """Begin nothing more, and wait for what cannot be stopped."""
+        for future, _ in self._under_way:
+            if not future.cancel():
+                future.exception()
+
+    def __exit__(self, *error: object) -> None:
+        self.stop()
 
 
 def _occupied(name: str, overwrite: bool) -> AlreadyExistsError:

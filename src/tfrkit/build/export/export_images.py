@@ -1,7 +1,8 @@
 """export_images: the pictures of TFRecord files as image files, in a folder for each class.
 
 The bytes are written as they are; pixels become PNG files. Everything else that records have is dropped, and counted.
-The files are gathered in a temporary folder, which gets its name when all are there; see `export_folder.py` for stores.
+The files are gathered in a temporary folder, which gets its name when all are there; see `export_folder.py` for stores,
+and `export_image_tasks.py` for engines.
 """
 
 from __future__ import annotations
@@ -11,24 +12,27 @@ import time
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final, Unpack
 
-from tfrkit.build.export.export_folder import export_folder
+from tfrkit.build.export.export_folder import ExportFolder, export_folder
 from tfrkit.build.export.export_image_keys import ImageKeys, find_keys
+from tfrkit.build.export.export_image_records import ImageFinder
+from tfrkit.build.export.export_image_tasks import FindTask, ImageInput, WriteTask, read_images
 from tfrkit.build.export.export_image_writer import ImageWriter
 from tfrkit.build.export.export_options import ImageExportOptions
 from tfrkit.build.export.export_paths import input_files
 from tfrkit.build.export.export_progress import Meter
+from tfrkit.build.export.export_tasks import run_export_tasks
 from tfrkit.build.images.label_map import LABELS_FILE, read_label_map
 from tfrkit.build.job.bad_limit import BadLimit
 from tfrkit.build.job.input_stamp import InputChangedError, check_unchanged, stamps_of
+from tfrkit.engines.engine import Engine
 from tfrkit.errors import InvalidArgumentError, PermissionDeniedError
 from tfrkit.options import takes
 from tfrkit.records.describe.inspect import inspect
 from tfrkit.records.describe.schema import Schema
-from tfrkit.records.read.reader import read_blocks
-from tfrkit.scanning.chunks import scan_chunks
-from tfrkit.scanning.columns import ScanParser, settle_columns
+from tfrkit.scanning.columns import ScanColumn, settle_columns
 from tfrkit.stores.files import is_file
 from tfrkit.stores.paths import PathLike, Paths, path_text
 
@@ -37,7 +41,6 @@ if TYPE_CHECKING:
 
 __all__ = ["ImagesReport", "export_images", "run_image_export"]
 
-_CHUNK_BYTES: Final = 16 << 20  # of records that are parsed and written at once
 _DERIVED: Final = ("image/format", "image/height", "image/width", "image/channels", "image/colorspace")
 
 
@@ -79,7 +82,8 @@ def export_images(paths: Paths, folder: PathLike, **options: Unpack[ImageExportK
     bytes stay as they are. The folder appears when everything is written.
 
     Args:
-        paths: files or patterns. They are read twice, first to see what is in them.
+        paths: files or patterns. They are read twice, first to see what is in them; by engines other than threads
+            once more, for the names of the files.
         folder: where the images go. It must not be there yet, or be empty. Behind a URL images appear one by one, and
             `.tfrkit/export.json` in it says `"complete": false` until all of them are there.
 
@@ -110,6 +114,7 @@ def run_image_export(paths: Paths, folder: PathLike, options: ImageExportOptions
     files = input_files(paths)
     stamps = stamps_of(files)
     names = _label_names(options.label_map, files)
+    engine = options.made_engine()
     with export_folder(path_text(folder), options.overwrite) as staged:
         meter = Meter(sum(stamp.size for stamp in stamps.values()), 1, options.progress)
         schema = inspect(
@@ -122,27 +127,23 @@ def run_image_export(paths: Paths, folder: PathLike, options: ImageExportOptions
         columns = settle_columns(schema, keys.all(), unset="absent") if schema.records else ()
         meter.begin(schema.data_bytes)
         staged.begin()
-        writer = ImageWriter(staged, keys, columns, names, schema)
-        read = read_blocks(files, on_corrupt=options.on_corrupt, threads=options.threads)
-        for chunk in scan_chunks(read, ScanParser(columns), size=_CHUNK_BYTES, threads=options.threads):
-            writer.write(chunk)
-            meter.written(sum(block.nbytes for block in chunk.blocks), chunk.rows)
-            meter.tick()
+        writer = ImageWriter(staged, keys, names, schema)
+        read = _read if engine.shares_memory else partial(_read_elsewhere, engine)
+        records, counts = read(files, keys, columns, options, staged, writer, meter)
         lines = writer.label_lines()
         if lines is not None:
             staged.add("", *os.path.splitext(LABELS_FILE), lines)
         check_unchanged(stamps.values())
-        if writer.records != schema.records:
+        if records != schema.records:
             raise InputChangedError(
-                files[-1],
-                f"expected {schema.records:,} records in all inputs but got {writer.records:,}",
+                files[-1], f"expected {schema.records:,} records in all inputs but got {records:,}"
             )
         staged.publish({"format": "images", "images": writer.images})
     meter.finished()
-    dropped = writer.dropped + _unused(schema, keys)
+    dropped = writer.dropped + counts + _unused(schema, keys)
     return ImagesReport(
         staged.name,
-        writer.records,
+        records,
         writer.images,
         writer.bytes,
         dict(sorted(writer.classes.items())),
@@ -150,6 +151,50 @@ def run_image_export(paths: Paths, folder: PathLike, options: ImageExportOptions
         schema.skipped,
         time.perf_counter() - started,
     )
+
+
+def _read(
+    files: list[str],
+    keys: ImageKeys,
+    columns: tuple[ScanColumn, ...],
+    options: ImageExportOptions,
+    staged: ExportFolder,
+    writer: ImageWriter,
+    meter: Meter,
+) -> tuple[int, Counter[str]]:
+    """Write all images, in this process; return the number of records, and what was left out or changed."""
+    reader = ImageFinder(keys, columns, unicode=staged.unicode)
+    for size, rows, chunk in read_images(files, reader, columns, options.on_corrupt, options.threads):
+        for found, images in chunk:
+            writer.write(found, images)
+        meter.written(size, rows)
+        meter.tick()
+    return reader.records, reader.counts
+
+
+def _read_elsewhere(
+    engine: Engine,
+    files: list[str],
+    keys: ImageKeys,
+    columns: tuple[ScanColumn, ...],
+    options: ImageExportOptions,
+    staged: ExportFolder,
+    writer: ImageWriter,
+    meter: Meter,
+) -> tuple[int, Counter[str]]:
+    """Do as `_read` with an engine whose tasks share no memory with this process."""
+    workers, on_corrupt = options.threads or engine.cores, options.on_corrupt
+    inputs = [ImageInput(file, keys, columns, on_corrupt, staged.unicode, meter.ratio) for file in files]
+    finding = [FindTask(f"images of {each.path}", each) for each in inputs]
+    writing: list[WriteTask] = []
+    records, counts = 0, Counter[str]()
+    for task, images in zip(finding, run_export_tasks(engine, finding, workers, meter), strict=True):
+        records += images.records
+        counts.update(images.counts)
+        paths = [path for found in images.found for path in writer.reserve(found)]
+        writing.append(WriteTask(f"files of {task.input.path}", task.input, tuple(paths), staged.attempts))
+    writer.bytes = sum(run_export_tasks(engine, writing, workers, meter))
+    return records, counts
 
 
 def _unused(schema: Schema, keys: ImageKeys) -> Counter[str]:

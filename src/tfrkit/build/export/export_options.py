@@ -75,23 +75,9 @@ class OutputOptions(DamageOptions, LimitOptions):
 
 
 @option_class
-class ColumnOptions(OutputOptions):
-    """What exports of tables share."""
+class EngineOptions(OptionSet):
+    """What writes the files."""
 
-    columns: Collection[str] | None = option(
-        None,
-        "Only this feature; may be given several times.",
-        "--key",
-        more="A list of names here, in this order; by default all, sorted.",
-        metavar="NAME",
-        several=True,
-    )
-    workers: int | None = option(
-        None,
-        "How many files are written at once; as many as there are cores by default, but at most 4.",
-        more="Each takes up to 90 MB of memory. On a cluster as many as it has cores.",
-        least=1,
-    )
     engine: EngineName = option(
         "threads",
         "What writes the files: threads of this process, processes of this machine, or a cluster.",
@@ -108,6 +94,26 @@ class ColumnOptions(OutputOptions):
         from tfrkit.engines.engine_table import engine_named  # 10 ms that no help needs
 
         return engine_named(self.engine, self.address)
+
+
+@option_class
+class ColumnOptions(EngineOptions, OutputOptions):
+    """What exports of tables share."""
+
+    columns: Collection[str] | None = option(
+        None,
+        "Only this feature; may be given several times.",
+        "--key",
+        more="A list of names here, in this order; by default all, sorted.",
+        metavar="NAME",
+        several=True,
+    )
+    workers: int | None = option(
+        None,
+        "How many files are written at once; as many as there are cores by default, but at most 4.",
+        more="Each takes up to 90 MB of memory. On a cluster as many as it has cores.",
+        least=1,
+    )
 
 
 @option_class
@@ -151,7 +157,7 @@ class TableExportOptions(UnsetOptions, LevelOptions, CsvOptions, ColumnOptions):
 
 
 @option_class
-class ImageExportOptions(OutputOptions):
+class ImageExportOptions(EngineOptions, OutputOptions):
     """The options of `export_images`."""
 
     image: str | None = option(
@@ -179,4 +185,4 @@ class ImageExportOptions(OutputOptions):
         "A class name on each line, for numbers.  [default: labels.txt beside the first input]",
         metavar="FILE",
     )
-    threads: int | None = option(None, "How many cores to use; all by default.", least=1)
+    threads: int | None = option(None, "How many cores to use; all by default, of a cluster, too.", least=1)

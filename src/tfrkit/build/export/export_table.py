@@ -26,13 +26,14 @@ from tfrkit.build.export.export_tasks import (
     WrittenTable,
     attempts_of,
     drop_attempts,
+    run_export_tasks,
     write_table,
 )
 from tfrkit.build.job.bad_limit import BadLimit
 from tfrkit.build.job.input_stamp import InputChangedError, InputStamp, check_unchanged, stamps_of
-from tfrkit.engines.engine import Engine, outcomes
+from tfrkit.engines.engine import Engine
 from tfrkit.engines.local import Stop, run_tasks
-from tfrkit.errors import InternalError, InvalidArgumentError, OpError
+from tfrkit.errors import InvalidArgumentError, OpError
 from tfrkit.optional import require
 from tfrkit.options import takes
 from tfrkit.records.describe.inspect import inspect
@@ -277,21 +278,16 @@ class _Export:
             )
             for target in targets
         ]  # fmt: skip
-        done: dict[int, WrittenTable] = {}
+
+        def took(number: int, written: WrittenTable) -> None:
+            self._check(targets[number], written.records)
+
         try:
-            with contextlib.closing(engine.start(tasks, self.workers)) as running:
-                for ended in outcomes(running, len(tasks)):
-                    for outcome in ended:
-                        if outcome.error is not None or outcome.result is None:
-                            raise outcome.error or InternalError(f"{tasks[outcome.number].name}; no result")
-                        self._check(targets[outcome.number], outcome.result.records)
-                        done[outcome.number] = outcome.result
-                    self.meter.count(**running.counts(), shards_done=len(ended))
-                    self.meter.tick(last=bool(ended))
-            for number, target in enumerate(targets):
+            done = run_export_tasks(engine, tasks, self.workers, self.meter, took, outputs=True)
+            for target, written in zip(targets, done, strict=True):
                 files.make_folder(os.path.dirname(target.path))
                 self.named.append(target.path)
-                files.move(done[number].path, target.path)
+                files.move(written.path, target.path)
         except BaseException:
             self._unname()
             raise
@@ -299,7 +295,7 @@ class _Export:
             drop_attempts(attempts)
         return [
             (ExportedFile(target.path, each.records, each.bytes), each.losses)
-            for target, each in zip(targets, (done[number] for number in range(len(targets))), strict=True)
+            for target, each in zip(targets, done, strict=True)
         ]
 
     def _unname(self) -> None:

@@ -9,25 +9,27 @@ from __future__ import annotations
 import contextlib
 import os
 import secrets
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import IO, Final, cast
+from typing import IO, Final, TypeVar, cast
 
 from tfrkit.build.export.export_arrow import ArrowSink, ParquetSink
 from tfrkit.build.export.export_csv import CsvSink
 from tfrkit.build.export.export_format import OutputFile, TableSink
 from tfrkit.build.export.export_jsonl import JsonlSink
 from tfrkit.build.export.export_options import FORMATS, Format, TableExportOptions
-from tfrkit.engines.engine import Control
-from tfrkit.errors import OpError
+from tfrkit.build.export.export_progress import Meter
+from tfrkit.engines.engine import Control, Engine, Task, outcomes
+from tfrkit.errors import InternalError, OpError
 from tfrkit.records.read.reader import read_blocks
 from tfrkit.scanning.chunks import scan_chunks
 from tfrkit.scanning.columns import ScanColumn, ScanParser
 from tfrkit.stores import files
 from tfrkit.stores.output import SIDECAR_FOLDER, Output
 
-__all__ = ["ExportTask", "WrittenTable", "attempts_of", "drop_attempts", "write_table"]
+__all__ = ["ExportTask", "WrittenTable", "attempts_of", "drop_attempts", "run_export_tasks", "write_table"]
 
+_Result = TypeVar("_Result")
 _TOKEN_BYTES: Final = 6
 _SINKS: Final[
     Mapping[Format, Callable[[IO[bytes], tuple[ScanColumn, ...], TableExportOptions], TableSink]]
@@ -130,6 +132,39 @@ class ExportTask:
                 files.remove_tree(folder)
             raise
         return WrittenTable(path, records, size, losses)
+
+
+def run_export_tasks(
+    engine: Engine,
+    tasks: Sequence[Task[_Result]],
+    workers: int,
+    meter: Meter,
+    took: Callable[[int, _Result], None] | None = None,
+    *,
+    outputs: bool = False,
+) -> list[_Result]:
+    """Have an engine do tasks; return their results in order. The first error ends all of them.
+
+    Args:
+        engine: what runs them.
+        tasks: of an export.
+        workers: how many at a time.
+        meter: counts their progress.
+        took: gets the number and the result of each when it has ended.
+        outputs: each is an output, which counts as progress.
+    """
+    done: dict[int, _Result] = {}
+    with contextlib.closing(engine.start(tasks, workers)) as running:
+        for ended in outcomes(running, len(tasks)):
+            for outcome in ended:
+                if outcome.error is not None or outcome.result is None:
+                    raise outcome.error or InternalError(f"{tasks[outcome.number].name}; no result")
+                if took is not None:
+                    took(outcome.number, outcome.result)
+                done[outcome.number] = outcome.result
+            meter.count(**running.counts(), shards_done=len(ended) if outputs else 0)
+            meter.tick(last=bool(ended))
+    return [done[number] for number in range(len(tasks))]
 
 
 def attempts_of(path: str) -> str:
