@@ -87,6 +87,14 @@ def test_tasks_have_the_settings_of_stores(engine):
     assert (found[0].result["endpoint"], found[0].result["region"]) == ("http://127.0.0.1:9", "nowhere")
 
 
+def test_tasks_have_the_settings_of_stores_as_they_are_now(engine):
+    url = f"s3://bucket-{secrets.token_hex(4)}"
+    for region in ("one", "two", "two", "three"):  # workers may be those of the run before
+        tfr.configure_store(url, region=region)
+        found, _ = run_all(engine, [Configured(url), Configured(url)])
+        assert [outcome.result for outcome in found] == [{"region": region}] * 2
+
+
 def test_task_that_cannot_be_sent_says_so():
     class Local(Square):
         pass

@@ -8,19 +8,18 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import tfrkit as tfr
-from tests.build.support.made import Numbers, job, left_over, mixed, tree
+from tests.build.support.made import job, left_over, tree
 from tests.engines.support.sample_tasks import Dies, Square
+from tests.engines.support.slow_job import slow_job
 from tests.engines.test_engines import run_all
 from tests.support.spark import ROOT, Killer
-from tfrkit.build.job.job import Job, ShardGroup, TaskReporter, run_job
+from tfrkit.build.job.job import run_job
 from tfrkit.cli.main import main
 from tfrkit.engines import spark_session
 from tfrkit.engines.engine_table import engine_named
@@ -30,31 +29,6 @@ from tfrkit.errors import (
     MissingExtraError,
     UnavailableError,
 )
-from tfrkit.model.block import Block
-
-
-@dataclass(frozen=True, slots=True)
-class SlowNumbers:
-    """Numbers that take a while."""
-
-    numbers: Numbers
-    seconds: float = 0.01
-
-    @property
-    def input_bytes(self) -> int:
-        return self.numbers.input_bytes
-
-    def blocks(self, reporter: TaskReporter) -> Iterator[Block]:
-        for block in self.numbers.blocks(reporter):
-            time.sleep(self.seconds)
-            yield block
-
-
-def slow_job(folder: Path, *, shuffled: bool = False, shards: int = 10) -> Job:
-    recipes = tuple(SlowNumbers(Numbers(number, 1500, bad_every=400)) for number in range(shards))
-    group = mixed(recipes, shards=3) if shuffled else ShardGroup("train", recipes, shards)  # type: ignore[arg-type]
-    return job(folder, group)
-
 
 # -- without a cluster -------------------------------------------------------------------------------------------------
 
@@ -208,7 +182,7 @@ class TestInCluster:
 def test_killed_driver_resumes(tmp_path):
     program = (
         "import sys; from pathlib import Path\n"
-        "from tests.engines.test_spark import slow_job\n"
+        "from tests.engines.support.slow_job import slow_job\n"
         "from tfrkit.build.job.job import run_job\n"
         "from tfrkit.engines.engine_table import engine_named\n"
         "report = run_job(slow_job(Path(sys.argv[1])), engine=engine_named('spark', 'local[2]'), workers=1)\n"

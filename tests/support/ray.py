@@ -56,14 +56,14 @@ def ray(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
 
 
 def worker_processes() -> list[int]:
-    """Return the ids of processes of the cluster that run tasks of tfrkit's."""
-    from psutil import NoSuchProcess, process_iter
+    """Return the ids of processes of the cluster that run tasks of tfrkit; another on this machine is left alone."""
+    from psutil import NoSuchProcess, Process
 
     found = []
-    for process in process_iter(["cmdline", "pid"]):
+    for process in Process().children(recursive=True):
         with contextlib.suppress(NoSuchProcess):
-            if "ray::tfrkit" in " ".join(process.info["cmdline"] or ()):
-                found.append(process.info["pid"])
+            if "ray::tfrkit" in " ".join(process.cmdline()):
+                found.append(process.pid)
     return found
 
 

@@ -8,7 +8,7 @@ import json
 import os
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -26,8 +26,10 @@ from tfrkit.build.job.job import Progress, ShardGroup, dry_run, run_job
 from tfrkit.build.job.job_plan import Job
 from tfrkit.build.job.object_journal import ObjectJournal
 from tfrkit.build.job.output_ownership import claim, header_of
+from tfrkit.build.job.shuffle_tasks import PartTask
 from tfrkit.build.job.staging import shuffle_folder
 from tfrkit.build.reshape.reshard import reshard
+from tfrkit.engines.local import ThreadEngine
 from tfrkit.errors import (
     AbortedError,
     AlreadyExistsError,
@@ -149,6 +151,43 @@ def test_shuffle_resumes_where_its_temporary_files_are_and_makes_them_again_else
     assert there.items() <= versions(remote_folder).items()
     assert tree(remote_folder) == tree(str(tmp_path / "out"))
     assert not list((tmp_path / "another").rglob("*-part-*"))
+
+
+class OtherMachine(ThreadEngine):
+    """Runs tasks as a machine whose cache folder is another one, where it says so by its name."""
+
+    def __init__(self, here: str, there: str, *, parts: bool) -> None:
+        super().__init__()
+        self._here, self._there, self._parts = here, there, parts
+
+    def start(self, tasks: Sequence[Any], workers: int) -> Any:
+        return super().start([self._moved(task) for task in tasks], workers)
+
+    def _moved(self, task: Any) -> Any:
+        def moved(path: str) -> str:
+            return path.replace(self._here, self._there)
+
+        if isinstance(task, PartTask):
+            return replace(task, path=moved(task.path), mark=moved(task.mark)) if self._parts else task
+        [recipe] = task.recipes
+        there = tuple(replace(file, path=moved(file.path)) for file in recipe.files)
+        return replace(task, recipes=(replace(recipe, files=there),))
+
+
+@pytest.mark.parametrize("parts", [True, False])
+def test_machine_without_the_temporary_files_of_a_shuffle_is_named(parts, tmp_path, cache, unique_prefix):
+    made = job(f"memory://{unique_prefix}out", mixed())
+    engine = OtherMachine(str(cache), str(tmp_path / "another"), parts=parts)
+    with pytest.raises(
+        FailedPreconditionError,
+        match=r"another/jobs/mix-.*; the machine '.+' does not see .* set TFRKIT_CACHE to",
+    ):
+        run_job(made, engine=engine)
+    assert not (tmp_path / "another").exists()
+    assert run_job(made).resumed == 0
+    run_job(replace(made, folder=str(tmp_path / "out")))
+    assert tree(made.folder) == tree(str(tmp_path / "out"))
+    assert not list((cache / "jobs").iterdir())
 
 
 def test_parts_of_a_shuffle_that_are_not_those_of_the_journal_are_made_again(tmp_path):

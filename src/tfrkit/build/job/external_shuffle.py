@@ -17,6 +17,7 @@ from __future__ import annotations
 import contextlib
 import itertools
 import os
+import secrets
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -33,7 +34,7 @@ from tfrkit.build.job.shuffle_tasks import (
     read_pairs,
 )
 from tfrkit.build.job.tasks import TaskOptions
-from tfrkit.errors import OpError
+from tfrkit.errors import OpError, os_errors
 from tfrkit.stores.source import open_descriptor
 
 __all__ = ["MAX_SHUFFLERS", "Bucket", "ExternalShuffle"]
@@ -96,6 +97,7 @@ class ExternalShuffle:
         self._bits = _bits_for(2 * group.input_bytes)  # frames may be larger than what they are made of
         self._room = _TABLE_BYTES // workers
         self._parts = _cut([recipe.input_bytes for recipe in group.recipes])
+        self._mark = ""
 
     # -- names ------------------------------------------------------------------------------------------------------
 
@@ -116,6 +118,12 @@ class ExternalShuffle:
         """The file of the attempt that counts."""
         return os.path.join(self._folder, done.path) if done.path else self._path(done.name)
 
+    def mark(self) -> None:
+        """Put a file into the folder, which is there: tasks begin only on machines that see it."""
+        self._mark = os.path.join(self._folder, f"{self._number}-shared-{secrets.token_hex(4)}")
+        with os_errors(self._mark), open(self._mark, "xb"):
+            pass
+
     # -- parts and splits ---------------------------------------------------------------------------------------------
 
     def part_tasks(self, options: TaskOptions) -> list[PartTask]:
@@ -130,6 +138,7 @@ class ExternalShuffle:
                 self._chunk_bytes,
                 options,
                 sum(self.group.recipes[recipe].input_bytes for recipe in part) // 2,
+                self._mark,
             )
             for name, part in zip(self.part_names, self._parts, strict=True)
         ]

@@ -174,12 +174,15 @@ class JobRun:
         found = []
         for number, group in enumerate(self._job.groups):
             if group.shuffle_seed is not None and not done.keys() >= set(shard_names(self._job, group)):
-                if not files.is_local(self._job.folder):
+                remote = not files.is_local(self._job.folder)
+                if remote:
                     with os_errors(folder):
                         make_cache_folder("jobs", os.path.basename(folder))  # for this user alone
                 workers = min(self._workers, MAX_SHUFFLERS)
                 found.append(ExternalShuffle(folder, number, group, workers, done))
                 found[-1].restore()
+                if remote:
+                    found[-1].mark()
         return found
 
     def _gather_tasks(self, shuffle: ExternalShuffle) -> list[ShardTask]:

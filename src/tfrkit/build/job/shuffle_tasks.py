@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import os
 import secrets
+import socket
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final, NamedTuple
@@ -22,7 +23,7 @@ from tfrkit.build.job.report import Finished
 from tfrkit.build.job.shuffle_chunks import ChunkWriter, KeyStream
 from tfrkit.build.job.tasks import TaskOptions
 from tfrkit.engines.engine import Control
-from tfrkit.errors import DataLossError, os_errors
+from tfrkit.errors import DataLossError, FailedPreconditionError, NotFoundError, os_errors
 from tfrkit.model.block import Block
 from tfrkit.stores.output import FileOutput
 from tfrkit.stores.source import ByteSource, open_descriptor
@@ -54,6 +55,7 @@ class PartTask:
         chunk_bytes: of a chunk.
         options: as all tasks of the job have them.
         input_bytes: how much counts when it is done, for the progress bar.
+        mark: a file that every machine sees which shares the folder of `path`; empty if that need not be asked.
     """
 
     name: str
@@ -64,8 +66,11 @@ class PartTask:
     chunk_bytes: int
     options: TaskOptions
     input_bytes: int
+    mark: str = ""
 
     def run(self, control: Control) -> Finished:
+        if self.mark and not os.path.exists(self.mark):  # before hours of work that no other task could read
+            raise _not_shared(os.path.dirname(self.path))
         reporter = self.options.reporter(control, _PART_SHARE)
         with _writer(self.name, self.path, 0, self.bits, self.chunk_bytes) as writer:
             for number, recipe in self.recipes:
@@ -183,7 +188,7 @@ class _ChunkReader:
         if self.kept_bytes > room:
             self.kept_bytes = 0
             return
-        source = open_descriptor(file.path)
+        source = _opened(file.path)
         self._heads = np.empty((len(file.chunks), file.buckets + 1, 2), np.int64)
         for number, start in enumerate(file.chunks):
             _read(source, start, memoryview(self._heads[number].reshape(-1)).cast("B"))
@@ -194,7 +199,7 @@ class _ChunkReader:
 
     def pieces(self, bucket: int) -> Iterator[tuple[ByteSource, _Piece]]:
         """Find what the chunks have for a bucket, and the open file that has it."""
-        buckets, source = self._file.buckets, open_descriptor(self._file.path)
+        buckets, source = self._file.buckets, _opened(self._file.path)
         for number, start in enumerate(self._file.chunks):
             if self._heads is None:
                 before, end = read_pairs(source, start + 16 * bucket, 2)
@@ -208,6 +213,14 @@ class _ChunkReader:
                     source,
                     _Piece(end[0] - before[0], keys_at + 8 * before[0], end[1] - before[1], frames_at),
                 )
+
+
+def _opened(path: str) -> ByteSource:
+    """Open a file that another task has written."""
+    try:
+        return open_descriptor(path)
+    except NotFoundError as error:
+        raise _not_shared(path) from error
 
 
 def _read_piece(source: ByteSource, piece: _Piece, keys: memoryview, frames: memoryview) -> None:
@@ -251,6 +264,15 @@ def _as_block(frames: npt.NDArray[np.uint8], records: int, path: str) -> Block:
     if scan.end != len(frames) or len(scan.offsets) != records:
         raise _damaged(path)
     return Block(frames, scan.offsets, scan.lengths)
+
+
+def _not_shared(path: str) -> FailedPreconditionError:
+    return FailedPreconditionError(
+        f"{path}; the machine {socket.gethostname()!r} does not see these temporary files of a shuffle, which each "
+        "task writes for all others. If the output is in a store, they are in the cache folder: set TFRKIT_CACHE to a "
+        "folder that all machines share where the job is started, and run it again.",
+        path=path,
+    )
 
 
 def _damaged(path: str) -> DataLossError:

@@ -108,8 +108,8 @@ class ChecksummedSource(ByteSource):
                 self._at += len(part)
         return data
 
-    def read_ahead(self, position: int, *, slowly: bool = False) -> bool:
-        return self._inner.read_ahead(position, slowly=slowly)
+    def read_ahead(self, position: int, *, slowly: bool = False, stop: int | None = None) -> bool:
+        return self._inner.read_ahead(position, slowly=slowly, stop=stop)
 
     def look_at(self, position: int, count: int) -> bytes:
         return self._inner.look_at(position, count)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -52,7 +53,8 @@ def test_from_create_table_to_batches(shop, stored, tmp_path):
     assert shards(out) == [f"data-0000{n}-of-00003.tfrecord" for n in range(3)]
     assert left_over(out) == []
     assert not list((out / ".tfrkit").glob("hive-*"))
-    found = tfr.read_table(str(out / "*.tfrecord")).sort_by("id").to_pylist()
+    rows = tfr.read_table(str(out / "*.tfrecord"))
+    found = rows.sort_by([("dt", "ascending"), ("id", "ascending")]).to_pylist()
     seen = found[3].pop("seen")
     assert found[3] == {
         "id": 303, "price": 0.75, "units": 3, "day": b"2024-02-29", "word": None, "tags": [b"a", b"t3"],
@@ -121,6 +123,14 @@ def test_interrupted_job_resumes_with_the_rows_that_it_read(shop, tmp_path, monk
     shop.sql("INSERT INTO shop.growing SELECT 1000")
     assert tfr.build.hive("shop.growing", tmp_path).records == 100
     assert tfr.build.hive("shop.growing", tmp_path, overwrite=True).records == 101
+
+
+def test_two_runs_of_one_query_into_one_folder_do_not_disturb_each_other(shop, tmp_path):
+    with ThreadPoolExecutor(2) as pool:
+        runs = [pool.submit(tfr.build.hive, "shop.clicks_ORC", tmp_path, shards=2) for _ in range(2)]
+        assert [run.result(300).records for run in runs] == [30, 30]
+    assert tfr.verify(tmp_path).ok
+    assert left_over(tmp_path) == []
 
 
 def test_what_is_wrong_is_said_before_anything_is_read(shop, tmp_path):

@@ -21,6 +21,7 @@ from tfrkit.build.tables.table import check_options, plan_table
 from tfrkit.engines.spark_session import spark_session
 from tfrkit.errors import InvalidArgumentError
 from tfrkit.options import takes
+from tfrkit.records.manifest import folder_lock
 from tfrkit.stores.paths import PathLike, path_text
 from tfrkit.stores.url import is_url, local_path
 
@@ -36,7 +37,7 @@ def hive(table: str | None, out: PathLike, **options: Unpack[HiveKeywords]) -> B
 
     Spark with Hive support reads the table: the active session, or one that is started. Types become features as those
     of Parquet files do (docs/spark-and-hive.md). Until the shards are complete the rows are kept beside them; an
-    interrupted job resumes with those.
+    interrupted job resumes with those. A second run into the same folder waits for the first.
 
     Args:
         table: its name, such as "shop.clicks"; None with `sql`.
@@ -68,14 +69,15 @@ def build_hive(table: str | None, out: str, options: HiveOptions) -> BuildReport
         options, address=address
     ).of_job()  # an engine that cannot be had is named before rows are read
     query = HiveQuery.of(session, table, options)
-    rows = keep_rows(query, folder)
-    if not rows.paths:
+    with folder_lock(folder, "hive.lock"):  # a second run of the query would take the rows away
+        rows = keep_rows(query, folder)
+        if not rows.paths:
+            rows.remove()
+            raise InvalidArgumentError(
+                f"{query.source}: no rows. Check the conditions (--where, --partition) and that the table is not empty."
+            )
+        reports = [_write(query, rows, folder, within, options, run) for within in rows.paths]
         rows.remove()
-        raise InvalidArgumentError(
-            f"{query.source}: no rows. Check the conditions (--where, --partition) and that the table is not empty."
-        )
-    reports = [_write(query, rows, folder, within, options, run) for within in rows.paths]
-    rows.remove()
     return _joined(folder, list(rows.paths), reports, time.perf_counter() - started)
 
 
