@@ -115,6 +115,12 @@ def test_what_is_no_expression_is_refused_with_its_place(text, expected):
     with pytest.raises(InvalidArgumentError) as caught:
         parse_where(text)
     assert expected in caught.value.message
+    assert f"at character {caught.value.at + 1} of" in caught.value.message
+
+
+def test_places_of_names_are_noted():
+    choice = parse_where("a > 3 and (`b c` or not a)")
+    assert (choice.keys, choice.places) == (("a", "b c"), (0, 11))
 
 
 @pytest.mark.parametrize(

@@ -75,6 +75,35 @@ def test_parts_of_one_file_are_the_file(compression, indexed, count, tmp_path):
     assert read_all(scan, found).to_pydict() == scan.to_table().to_pydict()
 
 
+@pytest.mark.parametrize("zones", [False, True])
+def test_remote_files_in_members_are_cut_by_their_index(zones, remote_folder):
+    path = made(f"{remote_folder}/a.tfrecord.gz", 90_000, zones=zones, compression="GZIP")
+    scan = tfr.scan(path, where="n == 7 or n == 45007 or n > 80000" if zones else None, with_source=True)
+    found = plan_splits(scan, 4)
+    assert len(found) > 2
+    assert [part.ranges[0].member == (0, 0) for part in found] == [True] + [False] * (len(found) - 1)
+    assert sum(part.records or 0 for part in found) == 90_000
+    assert read_all(scan, found).to_pydict() == scan.to_table().to_pydict()
+
+
+def test_part_of_a_remote_file_is_all_that_is_fetched(s3_server, s3_bucket, s3_folder, fault_proxy):
+    path, random_bytes = f"{s3_folder}/a.tfrecord.gz", np.random.default_rng(1).bytes
+    with tfr.TFRecordWriter(path, index=True) as writer:
+        for _ in range(40):
+            writer.write_batch({"noise": [random_bytes(10_000) for _ in range(100)]})
+    size = tfr.stores.files.file_sizes([path])[0]
+    scan = tfr.scan(path, spec={"noise": tfr.FixedLenFeature([], bytes)})
+    last = plan_splits(scan, 8)[-1]
+    proxy = fault_proxy(s3_server.port)
+    tfr.configure_store(f"s3://{s3_bucket}", **s3_server.options(endpoint=proxy.endpoint))
+    try:
+        assert sum(batch.num_rows for batch in read_split(scan, last)) == last.records
+    finally:
+        tfr.configure_store(f"s3://{s3_bucket}", **s3_server.options())
+    assert proxy.counts()["bytes_down"] < size / 4
+    assert len(proxy.requests()) < 12
+
+
 @pytest.mark.parametrize("seed", range(6))
 def test_random_files_conditions_and_limits(seed, tmp_path):
     rng = random.Random(seed)
@@ -158,3 +187,71 @@ def test_what_only_this_process_can_read_is_refused(tmp_path):
         plan_splits(tfr.scan(file, spec=SPEC))
     with pytest.raises(InvalidArgumentError, match="A scan with a limit cannot be divided"):
         plan_splits(tfr.scan(path, limit=3))
+
+
+@pytest.mark.parametrize("compression", ["none", "GZIP"])
+@pytest.mark.parametrize("where", [None, "n >= 7000 and n < 41000"])
+def test_parts_are_scans_that_another_process_reads(compression, where, tmp_path, monkeypatch):
+    for number in range(3):
+        made(tmp_path / f"a-{number}.tfrecord", 20_000, compression=compression, first=20_000 * number)
+    monkeypatch.chdir(tmp_path)
+    scan = tfr.scan("a-*.tfrecord", where=where, with_source=True)
+    parts = scan.parts(7)
+    assert len(parts) > 3
+    monkeypatch.chdir("/")  # a worker is somewhere else
+    there = [pickle.loads(pickle.dumps(part)) for part in parts]
+    whole = tfr.scan(tmp_path / "a-*.tfrecord", where=where, with_source=True).to_table()
+    rows = [row for part in there for row in part.to_table().to_pylist()]
+    assert rows == whole.to_pylist()
+    assert sum(part.count() for part in there) == len(whole)
+    assert all(part.schema == whole.schema for part in there)
+    assert [part.reading["threads"] for part in there] == [1] * len(parts)
+
+
+def test_a_part_names_only_its_own_files(tmp_path):
+    for number in range(5):
+        made(tmp_path / f"a-{number}.tfrecord", 500)
+    parts = tfr.scan(tmp_path / "a-*.tfrecord").parts(5)
+    assert [list(part.files) for part in parts] == [[str(tmp_path / f"a-{n}.tfrecord")] for n in range(5)]
+
+
+def test_a_part_is_used_as_any_scan(tmp_path):
+    path = made(tmp_path / "a.tfrecord", zones=True)
+    first, second = tfr.scan(path, ["n"]).parts(2)
+    rows = first.count()
+    assert 0 < rows < 3000
+    assert first.split.records == rows
+    assert repr(second) == "<Scan: a part of 1 file, columns ['n']>"
+    assert second.limit(2).count() == 2
+    assert second.limit(2).to_table()["n"].to_pylist() == [rows, rows + 1]
+    assert second.kept().to_table() == second.to_table()
+    assert second.kept().count() == second.count() == 3000 - rows
+    assert second.to_polars().select("n").collect()["n"].to_list() == list(range(rows, 3000))
+    assert second.dataset().count_rows() == 3000 - rows
+    assert second.with_spec({"n": tfr.FixedLenFeature([], "int64")}).to_table() == second.to_table()
+    assert second.of_files([path]).count() == 3000
+
+
+def test_parts_of_damaged_files_count_what_they_read(tmp_path):
+    path = made(tmp_path / "a.tfrecord")
+    data = (tmp_path / "a.tfrecord").read_bytes()
+    (tmp_path / "a.tfrecord").write_bytes(flip(data, len(data) // 2))
+    scan = tfr.scan(path, on_corrupt="skip", spec=SPEC)
+    parts = scan.parts(4)
+    assert len(parts) > 1
+    assert sum(part.count() for part in parts) == scan.count() == 2999
+
+
+def test_parts_say_what_cannot_be_divided(tmp_path):
+    path = made(tmp_path / "a.tfrecord")
+    with pytest.raises(
+        InvalidArgumentError, match="A part of a scan cannot be divided: divide the scan into"
+    ):
+        tfr.scan(path).parts(2)[0].parts(2)
+    with pytest.raises(ValueError, match="expected count to be at least 1 but got 0"):
+        tfr.scan(path).parts(0)
+
+
+def test_an_open_file_is_counted_up_to_the_limit(tmp_path):
+    with open(made(tmp_path / "a.tfrecord"), "rb") as file:
+        assert tfr.scan(file, limit=7).count() == 7

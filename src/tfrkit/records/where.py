@@ -115,11 +115,13 @@ class WhereChoice:
         text: the expression.
         tree: what it means.
         keys: the features in it.
+        places: where each of them stands in the text for the first time, in characters counted from 0.
     """
 
     text: str
     tree: Tree
     keys: tuple[str, ...]
+    places: tuple[int, ...] = ()
 
     def mask(self, first: int, block: Block) -> Mask:
         """Say it for the records of a block.
@@ -166,7 +168,7 @@ def parse_where(text: str) -> WhereChoice:
     """Read an expression. Pure: no I/O.
 
     Raises:
-        InvalidArgumentError: it is not an expression; the text says where.
+        InvalidArgumentError: it is not an expression; the text says where, and so does `at`.
 
     >>> parse_where("label in (3, 4) and not `is broken`").keys
     ('label', 'is broken')
@@ -174,7 +176,7 @@ def parse_where(text: str) -> WhereChoice:
     parser = _Parser(text)
     tree = parser.expression(0)
     parser.expect_end()
-    return WhereChoice(text, tree, tuple(dict.fromkeys(parser.keys)))
+    return WhereChoice(text, tree, tuple(parser.keys), tuple(parser.keys.values()))
 
 
 class _Parser:
@@ -186,7 +188,7 @@ class _Parser:
         self._kind = ""
         self._token = ""
         self._next_at = 0
-        self.keys: list[str] = []
+        self.keys: dict[str, int] = {}  # features, and where each stands first
         self._advance()
 
     def expression(self, depth: int) -> Tree:
@@ -230,7 +232,7 @@ class _Parser:
             first = ", which comes first as in `label > 3`," if self._kind in ("number", "text") else ""
             raise self._error(f"the name of a feature{first}")
         name = self._token[1:-1] if quoted else self._token
-        self.keys.append(name)
+        self.keys.setdefault(name, self._at)
         self._advance()
         return name
 
@@ -287,10 +289,12 @@ class _Parser:
 
     def _error(self, expected: str) -> InvalidArgumentError:
         found = repr(self._text[self._at : self._at + 12]) if self._kind != "end" else "the end"
-        return InvalidArgumentError(
+        error = InvalidArgumentError(
             f"Expected {expected} at character {self._at + 1} of {self._text!r} but got {found}. "
             "An expression looks like: label == 3 and not (name in ('a', 'b') or score < 0.5)."
         )
+        error.at = self._at
+        return error
 
 
 class PredicateColumns:

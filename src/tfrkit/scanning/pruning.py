@@ -16,6 +16,7 @@ from tfrkit.codecs.table import codec
 from tfrkit.errors import OpError
 from tfrkit.model.block import Block
 from tfrkit.records.access.zones import Zones, load_zones
+from tfrkit.records.read.damage import Damage
 from tfrkit.records.read.position import Position
 from tfrkit.records.read.reader import BlockReader, chosen_policy, read_blocks
 from tfrkit.records.sniff.compression_sniffer import HEAD_BYTES, sniff_compression
@@ -65,13 +66,19 @@ class PrunedBlocks:
         self._files, self._share, self._reading = files, share, reading
         self._looked_at = looked_at
         self._reader: BlockReader | None = None
-        self._before = 0  # damages of readers that are done
+        self._before: list[tuple[str, Damage]] = []  # damages of readers that are done, like the next
+        self._skipped = 0
         self.runs_left_out = 0
 
     @property
     def skipped(self) -> int:
         """Damages that were passed over so far."""
-        return self._before + (self._reader.skipped if self._reader is not None else 0)
+        return self._skipped + (self._reader.skipped if self._reader is not None else 0)
+
+    @property
+    def damages(self) -> list[tuple[str, Damage]]:
+        """The first 10,000 of them of each reader, with their files."""
+        return self._before + (self._reader.damages if self._reader is not None else [])
 
     def close(self) -> None:
         """Stop reading."""
@@ -100,11 +107,14 @@ class PrunedBlocks:
         if files:
             yield from self._follow(read_blocks(list(files), **self._reading))
 
-    def _read_range(self, path: str, parts: list[ZonedPart]) -> Iterator[Block]:
-        options = dict(self._reading)
+    def _read_range(
+        self, path: str, parts: list[ZonedPart], near: tuple[int, int] = (0, 0)
+    ) -> Iterator[Block]:
+        # Zones are of intact files: after damage that is passed over, records would have other numbers than they say.
+        options = {**self._reading, "on_corrupt": "raise"}
         size, _ = options.pop("block_bytes"), options.pop("threads")
         (first, _, offset, _), (_, last, _, _) = parts[0], parts[-1]
-        reader = BlockReader([path], chosen_policy(**options), 1, size, Position(0, offset, first))
+        reader = BlockReader([path], chosen_policy(**options), 1, size, Position(0, offset, first), near=near)
         for block in self._follow(reader):
             begin, end = block.first_record, block.first_record + len(block)
             for start, stop, _, is_sure in parts:
@@ -119,7 +129,8 @@ class PrunedBlocks:
     def _follow(self, reader: BlockReader) -> Iterator[Block]:
         self._reader = reader
         yield from reader
-        self._before += reader.skipped
+        self._skipped += reader.skipped
+        self._before += reader.damages
         self._reader = None
 
     def _ranges(self, file: str | IO[bytes]) -> list[list[ZonedPart]] | None:

@@ -28,6 +28,7 @@ from tfrkit.scanning.frames import FrameMethods
 from tfrkit.scanning.outline_schema import outline_schema
 from tfrkit.scanning.pruning import PrunedBlocks, ShareOf
 from tfrkit.scanning.settle import Settled, settle_by_spec, settle_by_survey
+from tfrkit.scanning.splits import MOST_BYTES, ScanSplit, SplitBlocks, plan_splits
 from tfrkit.scanning.zone_conditions import matching_runs
 from tfrkit.stores.files import is_local
 from tfrkit.stores.object_config import adopt_settings, settings_of
@@ -54,6 +55,7 @@ class _Request:
     on_kind: OnKind
     reading: Mapping[str, Any]  # options of read_blocks
     keeps: bool = False
+    split: ScanSplit | None = None  # only these records of the files
 
     @property
     def streams(self) -> bool:
@@ -141,13 +143,62 @@ class Scan(FrameMethods):
 
     def of_files(self, paths: Sequence[str]) -> Scan:
         """Return the same scan of other files, with the columns that are settled here."""
-        other = Scan(replace(self._request, files=list(paths)))
+        other = Scan(replace(self._request, files=list(paths), split=None))
         other._known = self._settled()
         return other
 
+    def parts(
+        self, count: int | None = None, *, most_bytes: int = MOST_BYTES, threads: int | None = 1
+    ) -> list[Scan]:
+        """Divide the scan into scans that can be sent to other processes or machines and read there.
+
+        One after the other they have the rows of this scan, in order. A part is some files, one file, or a range of
+        records of a large one: plain files and GZIP in members are cut where their index says that a record begins, and
+        a local file of 64 MiB or more without an index is walked once. The columns are settled here, so that no part
+        looks into records for them: without `spec=` and zones, this process looks into all records first.
+
+        Args:
+            count: about how many parts; by default as many as `most_bytes` makes. A part has at least 4 MiB of files,
+                and what cannot be cut is one part.
+            most_bytes: about how many bytes of files a part may have.
+            threads: how many cores a part is read with; None means all of the machine. One is best where each core
+                reads a part of its own.
+
+        Returns:
+            Scans that pickle. They hold paths (absolute, if local), columns, the condition, and what `configure_store`
+            was given for their files (secrets too), but no records.
+
+        Raises:
+            InvalidArgumentError: a file is only open in this process, the scan has a limit, or it is a part itself.
+            NotFoundError: a file is not there.
+
+        >>> import tfrkit
+        >>> with tfrkit.ShardWriter("a", shards=3) as writer:
+        ...     writer.write_batch({"n": list(range(9))})
+        >>> parts = scan("a-*.tfrecord", where="n >= 6").parts()
+        >>> [n for part in parts for n in part.to_table()["n"].to_pylist()]
+        [6, 7, 8]
+        """
+        whole = self.settled(threads=threads)
+        return [whole.of_split(split) for split in plan_splits(whole, count, most_bytes=most_bytes)]
+
+    def of_split(self, split: ScanSplit) -> Scan:
+        """Return a part of the scan, with the columns that are settled here."""
+        other = Scan(replace(self._request, files=split.paths, split=split))
+        other._known = self._settled()
+        return other
+
+    @property
+    def split(self) -> ScanSplit | None:
+        """Which records of its files it is, if it is a part of a scan."""
+        return self._request.split
+
     def __repr__(self) -> str:
         asked = self._request
-        parts = [f"{len(asked.files)} file{'s' * (len(asked.files) != 1)}"]
+        whole = (
+            "" if asked.split is None or all(each.is_whole for each in asked.split.ranges) else "a part of "
+        )
+        parts = [f"{whole}{len(asked.files)} file{'s' * (len(asked.files) != 1)}"]
         if asked.columns is not None:
             parts.append(f"columns {list(asked.columns)}")
         if asked.where is not None:
@@ -205,8 +256,10 @@ class Scan(FrameMethods):
         asked = self._request
         if asked.where is not None or not self.raises:
             return sum(batch.num_rows for batch in self.read([]))
-        if asked.streams:
-            return sum(map(len, self._blocks()))
+        if asked.streams or asked.split is not None:
+            known = None if asked.split is None else asked.split.records
+            total = sum(map(len, self._blocks())) if known is None else known
+            return total if asked.limit is None else min(total, asked.limit)
         if asked.limit is not None:
             total = 0
             for file in asked.files:
@@ -317,12 +370,16 @@ class Scan(FrameMethods):
         asked = self._request
         if self._kept is not None:
             return self._kept
+        if not asked.streams and asked.split is not None:
+            return SplitBlocks(asked.split, self, rows)
         if not asked.streams and rows is not None and self.raises:
             return PrunedBlocks(asked.files, rows.shares, rows.features, asked.reading)
         if not asked.streams:
             return read_blocks(list(asked.files), **asked.reading)
         with self._lock:
-            if self._kept is None:
+            if self._kept is None and asked.split is not None:
+                self._kept = list(SplitBlocks(asked.split, self, None))
+            elif self._kept is None:
                 self._kept = list(read_blocks(list(asked.files), **asked.reading))
             return self._kept
 

@@ -7,9 +7,9 @@ read to plan them but indexes; which records match is decided where a part is re
 from __future__ import annotations
 
 import itertools
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
@@ -24,14 +24,25 @@ from tfrkit.records.read.position import Position
 from tfrkit.records.read.reader import BlockReader, chosen_policy
 from tfrkit.scanning.chunks import RowFilter
 from tfrkit.scanning.pruning import PrunedBlocks, ZonedPart
-from tfrkit.scanning.scan import Scan, ScanBatches
 from tfrkit.stores.files import ask_all, file_sizes, is_local, open_source
 from tfrkit.stores.source import is_stream
 
-__all__ = ["FileRange", "ScanSplit", "SplitBlocks", "SplitFile", "cut_files", "plan_splits", "read_split"]
+if TYPE_CHECKING:
+    from tfrkit.scanning.scan import Scan, ScanBatches
+
+__all__ = [
+    "MOST_BYTES",
+    "FileRange",
+    "ScanSplit",
+    "SplitBlocks",
+    "SplitFile",
+    "cut_files",
+    "plan_splits",
+    "read_split",
+]
 
 _LEAST_BYTES: Final = 4 << 20  # of a part: a task takes some milliseconds before it reads
-_MOST_BYTES: Final = 128 << 20  # by default: what is made of it, perhaps twice as much, is a worker's at once
+MOST_BYTES: Final = 128 << 20  # by default: what is made of it, perhaps twice as much, is a worker's at once
 _WORTH_AN_INDEX: Final = 64 << 20  # a local file of this size without an index is walked once to be cut
 
 
@@ -46,6 +57,7 @@ class FileRange:
         offset: where its frame begins in the uncompressed stream.
         stop: where the frame after the last begins; None: they go to the end of the file.
         records: how many; None: not known.
+        member: where the member with the first of them begins in a compressed file, and in the uncompressed stream.
     """
 
     path: str
@@ -54,6 +66,7 @@ class FileRange:
     offset: int = 0
     stop: int | None = None
     records: int | None = None
+    member: tuple[int, int] = (0, 0)
 
     @property
     def is_whole(self) -> bool:
@@ -107,6 +120,11 @@ def cut_files(files: Sequence[SplitFile], target: int) -> list[ScanSplit]:
     >>> [split.paths for split in cut_files([SplitFile("a", 3), SplitFile("b", 2), SplitFile("c", 9)], 5)]
     [['a', 'b'], ['c']]
     """
+    return _join([_ranges(file, target) for file in files], target)
+
+
+def _join(files: Iterable[Sequence[FileRange]], target: int) -> list[ScanSplit]:
+    """Make parts of the ranges of files, in order; files that are not cut share a part while they fit. Pure: no I/O."""
     splits: list[ScanSplit] = []
     held: list[FileRange] = []
 
@@ -115,13 +133,12 @@ def cut_files(files: Sequence[SplitFile], target: int) -> list[ScanSplit]:
             splits.append(ScanSplit(tuple(held)))
             held.clear()
 
-    for file in files:
-        ranges = _ranges(file, target)
+    for ranges in files:
         if len(ranges) > 1:
             close()
             splits += (ScanSplit((part,)) for part in ranges)
             continue
-        if held and sum(part.bytes for part in held) + file.bytes > target:
+        if held and sum(part.bytes for part in (*held, *ranges)) > target:
             close()
         held += ranges
     close()
@@ -152,12 +169,21 @@ def _ranges(file: SplitFile, target: int) -> list[FileRange]:
             int(index.frames[first]),
             None if after == len(index) else int(index.frames[after]),
             None if file.records is None else after - first,
+            _member(index, first),
         )
         for first, after in itertools.pairwise(bounds)
     ]
 
 
-def plan_splits(scan: Scan, count: int | None = None, *, most_bytes: int = _MOST_BYTES) -> list[ScanSplit]:
+def _member(index: Index, frame: int) -> tuple[int, int]:
+    """Return where the member begins that a frame begins in: in the file, and in the stream. Pure: no I/O."""
+    if not len(index.member_stream):
+        return 0, 0
+    number = max(0, int(np.searchsorted(index.member_stream, index.frames[frame], side="right")) - 1)
+    return int(index.member_file[number]), int(index.member_stream[number])
+
+
+def plan_splits(scan: Scan, count: int | None = None, *, most_bytes: int = MOST_BYTES) -> list[ScanSplit]:
     """Divide a scan into parts for workers.
 
     A file is cut where an index beside it says that frames begin, if it is plain or in members; a large local one
@@ -170,9 +196,16 @@ def plan_splits(scan: Scan, count: int | None = None, *, most_bytes: int = _MOST
         most_bytes: about how large the files of a part may be.
 
     Raises:
-        InvalidArgumentError: a file is only open in this process, or a limit holds for all parts together.
+        InvalidArgumentError: a file is only open in this process, a limit holds for all parts together, or the scan is
+            a part itself.
         NotFoundError: a file is not there.
     """
+    if count is not None and count < 1:
+        raise ValueError(f"expected count to be at least 1 but got {count}")
+    if scan.split is not None:
+        raise InvalidArgumentError(
+            "A part of a scan cannot be divided: divide the scan into more parts instead."
+        )
     if scan.row_limit is not None:
         raise InvalidArgumentError("A scan with a limit cannot be divided: limit what comes of it instead.")
     paths = [_path(file) for file in scan.files]
@@ -180,9 +213,10 @@ def plan_splits(scan: Scan, count: int | None = None, *, most_bytes: int = _MOST
     target = max(_LEAST_BYTES, min(most_bytes, sum(sizes) // count if count else most_bytes))
     known = manifest_counts(paths) if scan.raises else [None] * len(paths)
     asked = dict(zip(paths, zip(sizes, known, strict=True), strict=True))
-    found = ask_all(lambda path: _look(scan, path, *asked[path], target), list(asked))
+    # Indexes may be larger than memory together: each goes when its file is cut.
+    found = ask_all(lambda path: _ranges(_look(scan, path, *asked[path], target), target), list(asked))
     by_path = dict(zip(asked, found, strict=True))
-    return cut_files([by_path[path] for path in paths], target)
+    return _join([by_path[path] for path in paths], target)
 
 
 def _path(file: object) -> str:
@@ -209,7 +243,7 @@ def _look(scan: Scan, path: str, size: int, records: int | None, target: int) ->
             return SplitFile(path, size, indexed_count(path, source) if scan.raises else None)
         compression = compression_of(source, policy)
         members = codec(compression).members is not None
-        if compression and (not members or not scan.raises or source.remote):
+        if compression and (not members or not scan.raises):
             return SplitFile(path, size, records)
         index = kept_index(path, source, compression)
         if index is None and is_local(path) and size >= min(_WORTH_AN_INDEX, 2 * target):
@@ -260,16 +294,18 @@ class SplitBlocks(PrunedBlocks):
                 yield from self._read_part(part)
             for run in zoned or ():
                 if parts := _within(run, part):
-                    yield from self._read_range(part.path, parts)
+                    yield from self._read_range(part.path, parts, part.member)
         yield from self._read_whole(whole)
 
     def _read_part(self, part: FileRange) -> Iterator[Block]:
         """Read the records whose frames begin in a range, whatever damage does to their numbers."""
         options = dict(self._reading)
         size, threads = options.pop("block_bytes"), options.pop("threads")
-        start = Position(0, part.offset, part.first)
-        stop = part.stop
-        for block in self._follow(BlockReader([part.path], chosen_policy(**options), threads, size, start)):
+        start, stop = Position(0, part.offset, part.first), part.stop
+        reader = BlockReader(
+            [part.path], chosen_policy(**options), threads, size, start, near=part.member, stop=stop
+        )
+        for block in self._follow(reader):
             frames = block.places()[1]
             if stop is None or frames is None:
                 yield block

@@ -8,6 +8,8 @@ import pytest
 import tfrkit as tfr
 from tests.records.support.made import CONTAINERS, GOLDEN, contain, flip, frame, frames, header, put
 from tfrkit.errors import InvalidArgumentError, NotFoundError
+from tfrkit.records.check.completeness import find_shards
+from tfrkit.records.check.verify import verify_files
 
 
 @pytest.mark.parametrize("kind", CONTAINERS)
@@ -111,3 +113,53 @@ def test_given_compression_is_used(tmp_path):
 def test_file_without_records_is_intact(tmp_path):
     for kind in ("", "GZIP", "ZLIB", "XZ", "ZSTD"):
         assert tfr.verify(put(tmp_path / "a", contain(b"", kind))).ok
+
+
+class Watcher:
+    """Notes what it is told; raises after some damages."""
+
+    def __init__(self, limit=1000):
+        self.damages, self.files, self.limit = [], {}, limit
+
+    def damaged(self, number, damage):
+        self.damages.append((number, damage.kind, damage.record))
+        if len(self.damages) >= self.limit:
+            raise KeyError("enough")
+
+    def verified(self, number, report):
+        self.files[number] = report.records
+
+
+def damaged_files(folder, count):
+    good = frame(b"x" * 84)
+    for number in range(count):
+        put(folder / f"{number}", good * number + flip(good, 20) + good)
+    return find_shards([str(folder / f"{number}") for number in range(count)])
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_watcher_is_told_of_damages_and_files(threads, tmp_path):
+    watcher = Watcher()
+    report = verify_files(damaged_files(tmp_path, 3), threads=threads, watcher=watcher)
+    assert sorted(watcher.damages) == [(number, "bad data CRC", number) for number in range(3)]
+    assert watcher.files == {0: 1, 1: 2, 2: 3}
+    assert report.records == 6
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_exception_of_the_watcher_ends_it(threads, tmp_path):
+    watcher = Watcher(limit=1)
+    with pytest.raises(KeyError, match="enough"):
+        verify_files(damaged_files(tmp_path, 50), threads=threads, watcher=watcher)
+    told = len(watcher.damages)
+    assert told < 50
+    assert not watcher.files  # nothing goes on afterwards
+
+
+def test_progress_is_called_within_compressed_files_too(tmp_path):
+    data = contain(frames([bytes([n % 251]) * 100_000 for n in range(200)]), "GZIP")
+    seen = []
+    tfr.verify(put(tmp_path / "a", data), progress=seen.append)
+    assert sum(seen) == len(data)
+    assert len(seen) > 2
+    assert not any(seen[:-1])

@@ -20,6 +20,7 @@ from tfrkit.errors import DataLossError, FailedPreconditionError, InvalidArgumen
 from tfrkit.options import option_fields
 from tfrkit.records.compare import read_pairs
 from tfrkit.records.compare.data_set import DataSet
+from tfrkit.records.compare.diff import diff_files
 from tfrkit.records.compare.diff_options import CompareOptions, DiffKeywords
 from tfrkit.testing.reference import frames
 
@@ -331,6 +332,25 @@ def test_progress_counts_every_record_once_for_each_step(files):
     tfr.diff(files("a", old), files("b", new), progress=lambda *done: seen.append(done))
     assert seen[-1][0] == 36
     assert seen == sorted(seen)
+
+
+def test_check_is_called_in_every_step_and_ends_it(files):
+    old, new = (
+        files("a", [example(n=i) for i in range(10)]),
+        files("b", [example(n=i + 100) for i in range(10)]),
+    )
+    calls = []
+    diff_files(old, new, CompareOptions(), None, lambda: calls.append(1), threads=1)
+    assert len(calls) > 4  # digests, meanings and pairs of both
+    for limit in range(1, len(calls)):
+
+        def check(left=[limit]):  # noqa: B006  # counted down
+            left[0] -= 1
+            if not left[0]:
+                raise KeyError("enough")
+
+        with pytest.raises(KeyError, match="enough"):
+            diff_files(old, new, CompareOptions(), None, check, threads=1)
 
 
 # -- memory ------------------------------------------------------------------------------------------------------------

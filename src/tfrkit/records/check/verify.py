@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from concurrent.futures import Future, wait
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, Protocol
 
 from tfrkit.codecs.table import canonical
 from tfrkit.errors import OpError
@@ -21,7 +22,7 @@ from tfrkit.stores.paths import Paths
 from tfrkit.stores.url import display_name
 from tfrkit.threads import default_threads, thread_pool
 
-__all__ = ["FileReport", "VerifyReport", "verify", "verify_files", "walk_events"]
+__all__ = ["FileReport", "VerifyReport", "VerifyWatcher", "verify", "verify_files", "walk_events"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,24 +159,45 @@ def verify(
     return verify_files(find_shards(paths), compression=kind, threads=threads, progress=progress)
 
 
+class VerifyWatcher(Protocol):
+    """Is told what `verify_files` finds while it reads. Called by several threads."""
+
+    def damaged(self, number: int, damage: Damage) -> None:
+        """Take a damage of a file, by its number among the files."""
+
+    def verified(self, number: int, report: FileReport) -> None:
+        """Take the report of a file that has been read."""
+
+
 def verify_files(
     found: ShardFiles,
     *,
     compression: str = "auto",
     threads: int | None = None,
     progress: Callable[[int], object] | None = None,
+    watcher: VerifyWatcher | None = None,
 ) -> VerifyReport:
-    """Verify what `find_shards` has found."""
+    """Verify what `find_shards` has found.
+
+    An exception of `progress` or `watcher` ends it: files under way are left, and then it is raised.
+    """
     policy = TFRKIT.with_options(compression=compression, on_corrupt="skip")
     files = [*found.files, *found.unlisted]
+
+    def verify_one(number: int) -> FileReport:
+        report = _verify_file(number, files[number], policy, progress, watcher)
+        if watcher is not None:
+            watcher.verified(number, report)
+        return report
+
     if (
         (threads or default_threads()) == 1
         or len(files) == 1
         or not all(isinstance(file, str) for file in files)
     ):
-        reports = [_verify_file(file, policy, progress) for file in files]
+        reports = [verify_one(number) for number in range(len(files))]
     else:
-        reports = list(thread_pool().map(lambda file: _verify_file(file, policy, progress), files))
+        reports = _on_all_cores(verify_one, len(files))
     unlike = (
         found.difference(file if isinstance(file, str) else report.path, report.records, report.file_bytes)
         for file, report in zip(files, reports, strict=True)
@@ -185,26 +207,43 @@ def verify_files(
     return VerifyReport(tuple(reports), problems, tuple(found.others))
 
 
+def _on_all_cores(verify_one: Callable[[int], FileReport], count: int) -> list[FileReport]:
+    """Verify files on the threads of the process; after a failure nothing is begun, and nothing is left running."""
+    futures: list[Future[FileReport]] = []
+    try:
+        futures += (thread_pool().submit(verify_one, number) for number in range(count))
+        return [future.result() for future in futures]
+    finally:
+        for future in futures:
+            future.cancel()
+        wait(futures)
+
+
 def walk_events(reader: FileReader, progress: Callable[[int], object] | None = None) -> Iterator[Event]:
     """Run a reader to its end in this thread.
 
     Args:
         reader: the file.
-        progress: called now and then with how many more bytes of the file are done; of a compressed file at its end,
-            as only plain ones tell.
+        progress: called now and then with how many more bytes of the file are done; of a compressed file with 0 until
+            its end, as only plain ones tell.
     """
     told = 0
     while (step := reader.plan()) is not None:
         yield from reader.run(step)
-        if progress is not None and not reader.compression:
-            progress(reader.splitter.position - told)
-            told = reader.splitter.position
+        if progress is not None:
+            done = told if reader.compression else reader.splitter.position
+            progress(done - told)
+            told = done
     if progress is not None:
         progress(max(0, (reader.source.size() or 0) - told))
 
 
 def _verify_file(
-    target: Any, policy: ReadPolicy, progress: Callable[[int], object] | None = None
+    number: int,
+    target: Any,
+    policy: ReadPolicy,
+    progress: Callable[[int], object] | None,
+    watcher: VerifyWatcher | None,
 ) -> FileReport:
     try:
         source = open_source(target)
@@ -217,7 +256,10 @@ def _verify_file(
         for event in walk_events(reader, progress):
             if isinstance(event, Block):
                 data_bytes += event.nbytes
-            elif len(damages) < MAX_DAMAGES:
+                continue
+            if watcher is not None:
+                watcher.damaged(number, event)
+            if len(damages) < MAX_DAMAGES:
                 damages.append(event)
             else:
                 more += 1

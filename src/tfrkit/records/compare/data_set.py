@@ -34,6 +34,7 @@ class DataSet:
     Args:
         files: their paths.
         threads: how many cores to use.
+        check: called for each block that is read; what it raises ends the reading.
         read: options of `read_blocks`.
 
     Attributes:
@@ -43,11 +44,19 @@ class DataSet:
         skipped: damages that were passed over.
     """
 
-    def __init__(self, files: Sequence[str], *, threads: int | None, **read: Any) -> None:
+    def __init__(
+        self,
+        files: Sequence[str],
+        *,
+        threads: int | None,
+        check: Callable[[], object] | None = None,
+        **read: Any,
+    ) -> None:
         self.files = list(files)
         self.names = tuple(display_name(file) for file in files)
         self.records = self.skipped = 0
         self._threads = threads
+        self._check = check
         self._read = read
         self._starts = np.zeros(len(self.files) + 1, np.int64)
 
@@ -127,6 +136,8 @@ class DataSet:
         try:
             for block in reader:
                 self._counts[reader.file] += len(block)
+                if self._check is not None:
+                    self._check()
                 yield block
         finally:
             reader.close()

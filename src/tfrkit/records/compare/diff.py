@@ -87,13 +87,18 @@ def diff(
         "policy": policy,
         "threads": threads,
     }
-    return diff_files(_files(a), _files(b), CompareOptions.of(options), progress, **read)
+    return diff_files(_files(a), _files(b), CompareOptions.of(options), progress, None, **read)
 
 
 def diff_files(
-    a: Sequence[str], b: Sequence[str], options: CompareOptions, progress: Progress | None, **read: Any
+    a: Sequence[str],
+    b: Sequence[str],
+    options: CompareOptions,
+    progress: Progress | None,
+    check: Callable[[], object] | None = None,
+    **read: Any,
 ) -> DiffReport:
-    """Compare two lists of files; see `diff`.
+    """Compare two lists of files; see `diff`. What `check` raises, which is called for each block, ends it.
 
     Raises:
         InvalidArgumentError: one is a pipe, or the like.
@@ -104,7 +109,7 @@ def diff_files(
                 f"expected files, which can be read several times, but {file!r} is not one. Write it to a file first."
             )
     keys = (options.key,) if isinstance(options.key, str) else tuple(options.key or ())
-    sets = DataSet(a, **read), DataSet(b, **read)
+    sets = DataSet(a, check=check, **read), DataSet(b, check=check, **read)
     done = _Progress(progress)
     records = None
     if options.compare != "statistics":

@@ -76,6 +76,8 @@ class FileReader:
         policy: ReadPolicy,
         block_bytes: int,
         start: tuple[int, int],
+        near: tuple[int, int] = (0, 0),
+        stop: int | None = None,
     ) -> None:
         self.path = source.name
         self.source = source
@@ -95,12 +97,12 @@ class FileReader:
         self._lock = threading.Lock()
         self._splitting = False
         offset, record = start
-        reached = _seek(source, compression, policy, offset) if offset else 0
+        reached = _seek(source, compression, policy, offset, near) if offset else 0
         if offset:
             self.splitter.start_at(offset, record, drop=offset - reached)
         if source.regular:
-            source.read_ahead(source.position, slowly=bool(compression))
-        self.supply = _choose_supply(source, compression, policy, block_bytes)
+            source.read_ahead(source.position, slowly=bool(compression), stop=None if compression else stop)
+        self.supply = _choose_supply(source, compression, policy, block_bytes, stop)
 
     @property
     def done(self) -> bool:
@@ -204,8 +206,8 @@ class PlainSupply:
 
     in_order = False
 
-    def __init__(self, source: ByteSource, block_bytes: int) -> None:
-        self._source = source
+    def __init__(self, source: ByteSource, block_bytes: int, stop: int | None) -> None:
+        self._source, self._stop = source, stop
         self._block_bytes = (
             source.scan_bytes if source.scan_bytes and block_bytes == BLOCK_BYTES else block_bytes
         )
@@ -214,6 +216,8 @@ class PlainSupply:
 
     def plan(self, *, ahead: bool) -> tuple[int, int] | None:
         at = self._next
+        if ahead and self._stop is not None and at >= self._stop:
+            return None
         # The step that finds the end may be an empty one, at the very end; after it none is needed.
         # The size is asked for only beyond what it was: each time costs as much as parsing 200 records.
         if ahead and at > self._size:
@@ -351,7 +355,13 @@ class MemberSupply:
 
 
 def open_file_reader(
-    source: ByteSource, policy: ReadPolicy, block_bytes: int = BLOCK_BYTES, *, start: tuple[int, int] = (0, 0)
+    source: ByteSource,
+    policy: ReadPolicy,
+    block_bytes: int = BLOCK_BYTES,
+    *,
+    start: tuple[int, int] = (0, 0),
+    stop: int | None = None,
+    near: tuple[int, int] = (0, 0),
 ) -> FileReader:
     """Start reading a file as the policy says.
 
@@ -361,11 +371,15 @@ def open_file_reader(
         block_bytes: about how much to read at once.
         start: where a frame begins in the uncompressed stream, and the number of its record. A plain file is read from
             there on, a file in members from the member on; of anything else what comes before is inflated and dropped.
+        stop: offset in the uncompressed stream at which the caller will stop: of a plain file, what comes after it is
+            not fetched ahead.
+        near: where a member at or before the start begins in the file and in the uncompressed stream, as an index says:
+            the headers of those before need not be read.
 
     Raises:
         MissingExtraError: the file's compression needs a package that is not installed.
     """
-    return FileReader(source, compression_of(source, policy), policy, block_bytes, start)
+    return FileReader(source, compression_of(source, policy), policy, block_bytes, start, near, stop)
 
 
 def compression_of(source: ByteSource, policy: ReadPolicy) -> str:
@@ -381,7 +395,9 @@ def _tensorflow_knows(compression: str) -> bool:
     return compression in names() and codec(compression).tensorflow
 
 
-def _seek(source: ByteSource, compression: str, policy: ReadPolicy, offset: int) -> int:
+def _seek(
+    source: ByteSource, compression: str, policy: ReadPolicy, offset: int, near: tuple[int, int]
+) -> int:
     """Go as near to an offset of the uncompressed stream as can be, and return the one that was reached."""
     if not source.regular:
         return 0
@@ -393,7 +409,10 @@ def _seek(source: ByteSource, compression: str, policy: ReadPolicy, offset: int)
     members = codec(compression).members
     if members is None or policy.on_corrupt == "skip":
         return 0
-    at, reached, size = 0, 0, source.size() or 0
+    at, reached = (
+        (0, 0) if policy.tensorflow_containers else near
+    )  # any member before may be one that stumbles
+    size = source.size() or 0
     while head := members.parse_header(source.look_at(at, members.header_bytes)):
         _, length, content, *_ = head
         end = at + length
@@ -404,9 +423,11 @@ def _seek(source: ByteSource, compression: str, policy: ReadPolicy, offset: int)
     return reached
 
 
-def _choose_supply(source: ByteSource, compression: str, policy: ReadPolicy, block_bytes: int) -> ByteSupply:
+def _choose_supply(
+    source: ByteSource, compression: str, policy: ReadPolicy, block_bytes: int, stop: int | None
+) -> ByteSupply:
     if source.regular and not compression:
-        return PlainSupply(source, block_bytes)
+        return PlainSupply(source, block_bytes, stop)
     found = codec(compression)
     members = found.members
     if source.regular and members is not None and members.parse_header(source.peek(members.header_bytes)):

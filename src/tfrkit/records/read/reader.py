@@ -52,19 +52,6 @@ class _Lane:
     unchecked: bool  # data CRCs are left to the reader, because records are skipped
     pending: deque[Future[list[Event]]] = field(default_factory=deque)
 
-    def hand_in(self) -> bool:
-        """Give the next step to the threads; False if there is none that is surely needed."""
-        step = self.reader.plan(ahead=True)
-        if step is not None:
-            self.pending.append(step.result)
-            thread_pool().submit(self.reader.work, step)
-        return step is not None
-
-    def abandon(self) -> None:
-        """Leave the file. Steps under way end by themselves; none is cancelled, as a later one may wait for it."""
-        self.reader.stop()
-        self.pending.clear()
-
 
 class BlockReader:
     """Iterator over the blocks of some files, in order.
@@ -78,6 +65,8 @@ class BlockReader:
         block_bytes: about how much to read at once.
         start: where to begin; at the first file by default.
         opening: of the file to begin with, if that is under way.
+        stop: offset at which the caller will stop in the file to begin with: nothing after it is fetched ahead.
+        near: a member at or before the start; see `open_file_reader`.
 
     Attributes:
         file: number of the file that the last block came from; after an error, of the one that comes next.
@@ -95,6 +84,8 @@ class BlockReader:
         *,
         checked: bool = True,
         opening: Future[ByteSource] | None = None,
+        stop: int | None = None,
+        near: tuple[int, int] = (0, 0),
     ) -> None:
         if threads is not None and as_integer("threads", threads) < 1:
             raise ValueError(f"expected threads to be at least 1 but got {threads}")
@@ -103,7 +94,7 @@ class BlockReader:
         self.skipped = 0
         self.damages: list[tuple[str, Damage]] = []
         self.file = start.file
-        self._start = (start.offset, start.record)
+        self._start, self._near, self._stop = (start.offset, start.record), near, stop
         self._files = SourceQueue(files[start.file :], policy.cache, opening)
         self._policy = policy
         self._checked = checked
@@ -121,7 +112,15 @@ class BlockReader:
 
     def __next__(self) -> Block:
         try:
-            return self._next()
+            while True:
+                while self._events:
+                    event = self._events.popleft()
+                    if not isinstance(event, Block):
+                        self._on_damage(event)
+                    elif block := self._skip_in(event):
+                        return block
+                if not self._advance():
+                    raise StopIteration
         except BaseException as error:
             if self._planning and not isinstance(
                 error, Exception
@@ -130,33 +129,35 @@ class BlockReader:
                 self._lanes.append(CancelledError("reading was interrupted. Start over."))
             raise
 
-    def _next(self) -> Block:
-        while True:
-            while self._events:
-                event = self._events.popleft()
-                if not isinstance(event, Block):
-                    self._on_damage(event)
-                elif block := self._skip_in(event):
-                    return block
-            if self._process != os.getpid():
-                self._check_fork()
-            self._planning = True
-            if not self._lanes and not self._open_next():
-                raise StopIteration
-            lane = self._lanes[0]
-            if not isinstance(lane, _Lane):
-                self._lanes.popleft()
-                self.file += not self._repeats(lane)
-                raise lane
-            try:
-                events = self._advance(lane)
-            except OpError:
-                self._leave(lane)
-                raise
-            if events is None:
-                self._leave(lane)
+    def _advance(self) -> bool:
+        """Get the next events of the first file, or leave it at its end; False if there is none."""
+        if self._process != os.getpid():
+            self._check_fork()
+        self._planning = True
+        if not self._lanes and not self._open_next():
+            return False
+        lane = self._lanes[0]
+        if not isinstance(lane, _Lane):
+            self._lanes.popleft()
+            self.file += not self._repeats(lane)
+            raise lane
+        try:
+            if self._files.remote:
+                self._files.look_ahead()
+            if self._threads > 1 and lane.reader.source.regular:
+                self._keep_busy()
+            if lane.pending:
+                self._planning = False
+                lane.pending[0].exception()  # wait: if that is interrupted, it keeps its place
+                self._events.extend(lane.pending.popleft().result())
+            elif (step := lane.reader.plan()) is not None:
+                self._events.extend(lane.reader.run(step))
             else:
-                self._events.extend(events)
+                self._leave(lane)
+        except OpError:
+            self._leave(lane)
+            raise
+        return True
 
     def _check_fork(self) -> None:
         """Refuse to wait for threads of the process that forked this one."""
@@ -170,7 +171,7 @@ class BlockReader:
     def __del__(self) -> None:
         for lane in getattr(self, "_lanes", ()):
             if isinstance(lane, _Lane):
-                lane.abandon()
+                lane.reader.stop()
 
     def skip(self, count: int) -> None:
         """Pass over the next records, also beyond the end of a file; before the first block is taken only.
@@ -193,42 +194,31 @@ class BlockReader:
         self._events.clear()
         while self._lanes:
             if isinstance(lane := self._lanes.popleft(), _Lane):
-                lane.abandon()
+                lane.reader.stop()
 
-    def _open_next(self) -> bool:
-        """Open the next file. An error takes its place in the order."""
-        if not self._files:
+    def _open_next(self, *, ahead: bool = False) -> bool:
+        """Open the next file, if there is one; `ahead` of its turn, if it can be. An error takes its place."""
+        if not self._files or (ahead and not self._files.is_ready()):
             return False
         target, opening = self._files.take()
         unchecked = self._checked and self._to_skip > 0 and self._policy.crc
         policy = replace(self._policy, crc=False) if unchecked or not self._checked else self._policy
         try:
             source = self._files.open(target, opening)
-            reader = open_file_reader(source, policy, self._block_bytes, start=self._start)
+            reader = open_file_reader(
+                source, policy, self._block_bytes, start=self._start, near=self._near, stop=self._stop
+            )
             self._lanes.append(_Lane(reader, unchecked))
         except (OpError, MissingExtraError) as error:
             self._lanes.append(error)
             if self._repeats(error):
                 self._files.put_back(target)
                 return True
-        self._start = (0, 0)
+        self._start, self._near, self._stop = (0, 0), (0, 0), None
         return True
 
     def _repeats(self, error: Exception) -> bool:
         return self._policy.missing_file_repeats and isinstance(error, NotFoundError)
-
-    def _advance(self, lane: _Lane) -> list[Event] | None:
-        """Return the next events of the file, None at its end."""
-        if self._files.remote:
-            self._files.look_ahead()
-        if self._threads > 1 and lane.reader.source.regular:
-            self._keep_busy()
-        if not lane.pending:
-            step = lane.reader.plan()
-            return None if step is None else lane.reader.run(step)
-        self._planning = False
-        lane.pending[0].exception()  # wait: if that is interrupted, it keeps its place
-        return lane.pending.popleft().result()
 
     def _keep_busy(self) -> None:
         """Hand in steps, the first file's first, so that every thread has one running and one waiting."""
@@ -237,28 +227,25 @@ class BlockReader:
         remote = isinstance(first, _Lane) and first.reader.source.remote
         room = (4 if remote else 2) * self._threads + 1
         for number in range(self._threads):
-            if number == len(self._lanes) and not (self._files.is_ready() and self._open_next()):
+            if number == len(self._lanes) and not self._open_next(ahead=True):
                 return
             lane = self._lanes[number]
             if not isinstance(lane, _Lane) or not lane.reader.source.regular:
                 return  # nothing is read beyond a file that cannot be opened, nor ahead from a pipe
-            if lane.reader.supply.in_order:
-                self._supply_stream(lane)
-                continue
-            room -= len(lane.pending)
-            while room > 0 and lane.hand_in():
-                room -= 1
-            if room <= 0:
+            in_order = lane.reader.supply.in_order
+            wanted = self._stream_room(lane) if in_order else room - len(lane.pending)
+            while wanted > 0 and (step := lane.reader.plan(ahead=True)) is not None:
+                lane.pending.append(step.result)
+                thread_pool().submit(lane.reader.work, step)
+                wanted -= 1
+            if not in_order and (room := wanted) <= 0:
                 return
 
-    def _supply_stream(self, lane: _Lane) -> None:
-        """Keep one step of a stream running; a second one would only wait for it, on a thread that others can use."""
+    def _stream_room(self, lane: _Lane) -> int:
+        """One step of a stream is to run; a second one would only wait for it, on a thread that others can use."""
         alone = len(self._lanes) == 1 and not self._files
         running = sum(not future.done() for future in lane.pending)
-        while running < (2 if alone else 1) and len(lane.pending) < max(2, _STREAM_AHEAD // self._threads):
-            if not lane.hand_in():
-                return
-            running += 1
+        return min((2 if alone else 1) - running, max(2, _STREAM_AHEAD // self._threads) - len(lane.pending))
 
     def _skip_in(self, block: Block) -> Block | None:
         """Return the block without the records that are to be skipped, and checked if that has not been done yet."""
@@ -278,7 +265,9 @@ class BlockReader:
         return block if len(block) else None
 
     def _leave(self, lane: _Lane) -> None:
-        lane.abandon()
+        """Read no more of a file. Steps under way end by themselves: a later one may wait for them."""
+        lane.reader.stop()
+        lane.pending.clear()
         self._events.clear()
         if self._lanes and self._lanes[0] is lane:
             self._lanes.popleft()
@@ -295,7 +284,7 @@ class BlockReader:
         if damage.tail and self._policy.cut_tail == "end":
             error = damage.to_error(path)
             self._leave(lane)
-            warnings.warn(DataLossWarning(f"ignored, as TensorFlow does: {error}"), stacklevel=3)
+            warnings.warn(DataLossWarning(f"ignored, as TensorFlow does: {error}"), stacklevel=2)
             return
         if self._policy.on_corrupt == "raise":
             self._leave(lane)
@@ -308,7 +297,7 @@ class BlockReader:
         error = damage.to_error(path)
         if self._policy.on_corrupt == "stop":
             self._leave(lane)
-            warnings.warn(DataLossWarning(f"the rest of the file is left out: {error}"), stacklevel=3)
+            warnings.warn(DataLossWarning(f"the rest of the file is left out: {error}"), stacklevel=2)
         else:
             _log.info("skipped %d bytes: %s", damage.bytes, error)
 

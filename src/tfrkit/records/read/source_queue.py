@@ -52,7 +52,7 @@ class SourceQueue:
 
     def is_ready(self) -> bool:
         """Return whether the next file can be opened before its turn: opening a pipe waits for its writer."""
-        first = self._files[0] if self._files else None
+        first = self._files[0]
         return isinstance(first, str) and (is_url(first) or os.path.isfile(first))
 
     def take(self) -> tuple[str | IO[bytes], Future[ByteSource] | None]:
