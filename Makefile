@@ -12,7 +12,7 @@
 #   make install  the development install alone, in .venv/dev
 #   make clean    remove everything that make made
 #
-# Needs: Python >= 3.11, a C++20 compiler, make; for the tests Node.js with npm. Settings: PYTHON, JOBS, PYTEST_ARGS, BENCH_ARGS, FUZZ_SECONDS, CLANGXX.
+# Needs: Python >= 3.11, a C++20 compiler, make; for the tests Node.js with npm, and Chromium. Settings: PYTHON, JOBS, PYTEST_ARGS, BENCH_ARGS, FUZZ_SECONDS, CLANGXX.
 
 PYTHON ?= python3
 JOBS ?= $(shell getconf _NPROCESSORS_ONLN)
@@ -22,6 +22,7 @@ BENCH_ARGS ?=
 
 RUN := .venv/run
 DEV := .venv/dev
+ENGINES := .venv/engines
 PIP_INSTALL := bin/python -m pip install --quiet --disable-pip-version-check
 CMAKE := $(DEV)/bin/cmake
 CTEST := $(DEV)/bin/ctest
@@ -37,7 +38,7 @@ PYTHON_FUZZERS := $(basename $(notdir $(wildcard fuzz/fuzz_*.py)))
 # Sanitizers place their shadow memory at fixed addresses, which strong address randomisation can collide with.
 FIXED_ADDRESSES := $(shell setarch -R true 2>/dev/null && echo setarch -R)
 
-.PHONY: help demo test test-ready test-cpp build-sanitized test-sanitized test-python test-clusters test-cpu lint lint-python lint-types lint-cpp lint-format lint-tree bench fuzz soak docs wheels install clean FORCE
+.PHONY: help demo test test-ready test-cpp build-sanitized test-sanitized test-python test-clusters test-cpu test-engines lint lint-python lint-types lint-cpp lint-format lint-tree bench fuzz soak docs wheels install clean FORCE
 .DELETE_ON_ERROR:
 .SUFFIXES:
 .SECONDARY:
@@ -84,7 +85,7 @@ demo: $(RUN)/.stamp-tfrkit
 
 # --- test ---
 
-TEST_PARTS := test-ready test-cpp test-sanitized test-python test-clusters test-cpu
+TEST_PARTS := test-ready test-cpp test-sanitized test-python test-clusters test-cpu test-engines
 
 test: $(DEV)/.stamp-tfrkit
 	@took=; for part in $(TEST_PARTS); do \
@@ -127,7 +128,8 @@ test-sanitized: build-sanitized
 
 # Many tests wait for their files to be synced: in memory that is free.
 test-python: $(DEV)/.stamp-tfrkit $(DEV)/.stamp-group-test $(AZURITE)
-	tools/in_memory.sh $(DEV)/bin/python -m pytest -n $(JOBS) --dist worksteal -m 'not cluster' --durations=10 $(PYTEST_ARGS)
+	@tools/ensure.sh chromium
+	tools/in_memory.sh $(DEV)/bin/python -m pytest -n $(JOBS) --dist worksteal -m 'not cluster and not engines' --durations=10 $(PYTEST_ARGS)
 
 # Clusters of processes, each started once and shared by its tests.
 test-clusters: $(DEV)/.stamp-tfrkit $(DEV)/.stamp-group-test
@@ -146,6 +148,20 @@ test-cpu-%:
 	ONEDNN_MAX_CPU_ISA=$(firstword $(subst -, ,$*)) TF_ENABLE_ONEDNN_OPTS=$(lastword $(subst -, ,$*)) \
 	    $(DEV)/bin/python -m pytest -q -m cpu_dependent $(if $(filter %-1,$*),-k 'not bfloat16') \
 	    $$(grep -rlw cpu_dependent tests/oracle --include='test_*.py')
+
+# An environment on top of .venv/dev, with only what has to be older there.
+SITE := import site; print(site.getsitepackages()[0])
+
+$(ENGINES)/.stamp-group: $(DEV)/.stamp-tfrkit $(DEV)/.stamp-group-test pyproject.toml
+	$(PYTHON) -m venv --clear --without-pip $(ENGINES)
+	@base=$$($(DEV)/bin/python -c '$(SITE)') && \
+	    echo "import site; site.addsitedir('$$base')" > "$$($(ENGINES)/bin/python -c '$(SITE)')/dev.pth"
+	$(ENGINES)/$(PIP_INSTALL) --group engines
+	@touch $@
+
+test-engines: $(ENGINES)/.stamp-group
+	@tools/ensure.sh java
+	$(ENGINES)/bin/python -m pytest -q -m engines tests/integrations/test_other_engines.py --durations=5 $(PYTEST_ARGS)
 
 # --- lint ---
 

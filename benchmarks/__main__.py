@@ -28,15 +28,15 @@ NAMES = (
     "memory", "compression_table", "import_time", "make_examples", "parse_examples", "parse_ragged", "parse_sequence",
     "parse_single", "inspect", "scan", "pipelines_parse", "pipelines_shuffle", "pipelines_single", "pipelines_range",
     "pipelines_padded", "png", "resize", "images_seed", "images_decode", "images_large", "first_batch", "build_table",
-    "build_images", "cli_start", "reshard", "stats", "diff", "scan_sql", "remote_read", "remote_write", "remote_cache",
-    "remote_take", "pipelines_filter", "pipelines_lists", "permutation",
+    "build_images", "cli_start", "reshard", "stats", "diff", "viewer", "scan_sql", "remote_read", "remote_write",
+    "remote_cache", "remote_take", "pipelines_filter", "pipelines_lists", "permutation",
     "lookup", "epochs", "epochs_remote", "training_torch", "training_grain", "ray_read_write",
-    "spark_read_write",
+    "spark_read_write", "core_rates",
 )  # fmt: skip
 PACKAGES = (
     "tfrkit", "numpy", "isal", "zlib-ng", "zstandard", "tensorflow", "tensorflow-cpu", "google-crc32c",
     "tfrecord", "tfr-reader", "simplejpeg", "pillow", "obstore", "pyarrow", "duckdb", "polars", "grain",
-    "array-record", "torch", "ray", "pyspark",
+    "array-record", "torch", "ray", "pyspark", "starlette", "uvicorn",
 )  # fmt: skip
 BUSY_LOAD = 0.5
 

@@ -3,8 +3,9 @@
 Every block that is fenced as `python` is run, those of one file in order and in one namespace, in an empty
 folder. A block fenced as `python s3`, `python azure`, `python gs` or `python http` is run with a server of that kind,
 which has `my-bucket` or `my-container`; one fenced as `python ray` with a cluster, one fenced as `python spark` while a
-Spark session is active. A block fenced as `python skip` is not run: it shows another program, or something that does
-not end.
+Spark session is active. Blocks of docs/other-engines.md that are fenced as `python beam`, `python daft` or
+`python pandas` are run by tests/integrations/test_other_engines.py. A block fenced as `python skip` is not run: it
+shows another program, or something that does not end.
 """
 
 from __future__ import annotations
@@ -38,6 +39,7 @@ TWO_RECORDS = frames([b"one", b"two"])
 APART = [page for page in WITH_CODE if imports_jax(page)]
 # Pages with recordings run with these.
 ALONE = [page for page in WITH_CODE if page not in WITH_RECORDINGS and page not in APART]
+ELSEWHERE = {"skip", "beam", "daft", "pandas"}
 CLUSTERS = {"docs/ray.md": ray_support.cluster, "docs/spark-and-hive.md": spark_support.cluster}
 
 
@@ -91,7 +93,7 @@ def test_code_of_page_runs(page, tmp_path, monkeypatch, request):
     namespace: dict[str, object] = {"__name__": "__main__"}
     for block in blocks_of(page.read_text("utf-8")):
         language, _, kind = block.info.partition(" ")
-        if language != "python" or kind == "skip":
+        if language != "python" or kind in ELSEWHERE:
             continue
         code = block.code
         if kind:

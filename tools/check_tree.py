@@ -40,22 +40,23 @@ STEP = 50
 PART_LINES = {
     "src/bindings": 8_950,  # many files read in one call; permutations; maps, asked for ahead; frames of one pass
     "src/core": 14_600,  # what a record means; shuffled records in their blocks; permutations; varints four at a time
-    "src/tfrkit": 1_750,  # names, errors, secrets, options, extras, threads (and what no Ctrl-C ends); make_manifest
-    "src/tfrkit/build": 18_800,  # Hive; options; formats; rows and partitions by expressions; tasks, of exports too
-    "src/tfrkit/cli": 3_750,  # build hive; skipped damage; `tfr sql`: rows of any type, interrupted queries
+    "src/tfrkit": 1_800,  # names, errors, secrets, options, extras, threads (without a lock); make_manifest
+    "src/tfrkit/build": 19_250,  # Hive; options; formats; rows by expressions; tasks of images; shared shuffles
+    "src/tfrkit/cli": 3_750,  # build hive; skipped damage; `tfr sql`: rows of any type, interrupted queries; `tfr view`
     "src/tfrkit/codecs": 1_800,  # what foreign files are by their first bytes; output left when all input is taken
-    "src/tfrkit/data": 18_250,  # by number: ranks, positions, seeds of samples; windows in pieces; shards before stages
+    "src/tfrkit/data": 18_150,  # by number: ranks, positions, seeds of samples; windows in pieces; shards before stages
     "src/tfrkit/engines": 1_650,  # the door, threads, processes, Ray, Spark, a channel to workers
     "src/tfrkit/images": 5_800,  # headers of files of all formats, and how photos are turned, which were in build
     "src/tfrkit/integrations": 5_000,  # SQL and frames; torch, JAX, grain, Keras; sources and sinks of Ray and Spark
     "src/tfrkit/model": 4_800,  # misspelt attributes are answered with the nearest one; records that a shuffle drew
-    "src/tfrkit/parsing": 4_150,
-    "src/tfrkit/records": 14_900,  # manifests in stores; random access, for one pass; zones; diff; cluster tasks
-    "src/tfrkit/scanning": 2_450,  # columns of exports, read_table; frames; zones; parts of a scan for clusters
-    "src/tfrkit/stores": 6_100,  # object stores, fsspec, memory, the cache; locks that no Ctrl-C leaves behind
+    "src/tfrkit/parsing": 4_400,  # what each byte of a record means
+    "src/tfrkit/records": 15_150,  # manifests; random access; zones; diff; cluster tasks; single records
+    "src/tfrkit/scanning": 2_700,  # exports, read_table; frames; zones; parts for clusters; conditions on any kind
+    "src/tfrkit/stores": 6_200,  # object stores, fsspec, memory, the cache; ends of ranges; what the collector finds
     "src/tfrkit/testing": 2_000,  # stages by number, in the plain engine; shards of batches before them
     "src/tfrkit/tf": 16_050,  # gfile on object stores, as TensorFlow has gs://; errors say what was given
     "src/tfrkit/values": 2_350,  # permutations
+    "src/tfrkit/viewer": 4_250,  # server and guard, records with damage, pictures, bytes; jobs; static page
 }
 
 

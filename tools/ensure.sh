@@ -6,6 +6,7 @@
 #   tools/ensure.sh libfuzzer CLANGXX   a clang++ with libFuzzer
 #   tools/ensure.sh node                Node.js >= 20 with npm
 #   tools/ensure.sh java                Java >= 17, for Spark
+#   tools/ensure.sh chromium            Chromium, for the tests of the viewer's page; CHROMIUM names another one
 set -euo pipefail
 
 need=$1
@@ -37,6 +38,7 @@ assert os.path.exists(os.path.join(sysconfig.get_path("include"), "Python.h"))'
       "${JAVA_HOME:+$JAVA_HOME/bin/}java" -XshowSettings:properties -version 2>&1 |
         awk '/java.specification.version =/ { exit !($3 >= 17) }'
       ;;
+    chromium) "${CHROMIUM:-chromium}" --version ;;
   esac
 }
 
@@ -50,6 +52,7 @@ case $need in
   libfuzzer) packages=(clang-19 libclang-rt-19-dev) ;;
   node) packages=(nodejs npm) ;;
   java) packages=(default-jre-headless) ;;
+  chromium) packages=(chromium) ;;
   *) fail "unknown need '$need'" "see the head of $0" ;;
 esac
 

@@ -43,6 +43,7 @@ LAYERS: dict[str, float] = {
     "integrations": 8,
     "tf": 8,
     "testing": 8,
+    "viewer": 9,
     "cli": 10,
     "": 11,
     "__main__": 11,  # the command

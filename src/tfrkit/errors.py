@@ -74,6 +74,7 @@ class OpError(Exception):
         path: file the error is about, or None.
         record: number of the record in that file, counted from 0, or None.
         offset: byte offset in the uncompressed stream of that file, or None.
+        at: place in an expression that it is about, in characters counted from 0, or None.
         repairable: whether it is damage of a TFRecord file of which `tfrkit.repair` saves the rest.
         node_def: what was given as such, None in all errors that tfrkit raises.
         op: the same.
@@ -85,6 +86,7 @@ class OpError(Exception):
     """
 
     error_code: int = 2
+    at: int | None = None
     repairable = False
 
     @overload

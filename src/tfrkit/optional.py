@@ -54,9 +54,13 @@ _EXTRAS: dict[str, tuple[str, str]] = {
     "pyspark.sql.types": ("pyspark", "spark"),
     "re2": ("google-re2", "regex"),
     "simplejpeg": ("simplejpeg", "images"),
+    "starlette.applications": ("starlette", "view"),
+    "starlette.responses": ("starlette", "view"),
+    "starlette.routing": ("starlette", "view"),
     "torch": ("torch", "torch"),
     "torch.distributed": ("torch", "torch"),
     "torch.utils.data": ("torch", "torch"),
+    "uvicorn": ("uvicorn", "view"),
     "zstandard": ("zstandard", "zstd"),
 }
 

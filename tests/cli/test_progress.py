@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import io
-import signal
 
 import pytest
 
@@ -97,12 +96,6 @@ def test_narrow_terminal_keeps_the_bar_on_one_line(monkeypatch):
         assert show is not None
         show(now(100))
     assert " 50%\x1b[0m 100 B of 200 B, 50 B/s, 2.0 s …" in terminal.getvalue()
-
-
-def test_signal_handler_is_put_back():
-    with job_progress(quiet=True):
-        assert signal.getsignal(signal.SIGTERM) is not signal.SIG_DFL
-    assert signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ import pytest
 
 import tfrkit as tfr
 from tests.build.support.made import tree
+from tfrkit.cli import main
 
 # Runs `tfr` with the arguments behind the first two, and sends the signal when a function is first called.
 PROGRAM = """
@@ -50,3 +51,11 @@ def test_signal_in_the_survey_ends_with_130_and_a_line(place, arguments, number,
     assert done.stderr.decode().startswith("\ninterrupted")
     assert done.stdout == b""
     assert tree(tmp_path) == before
+
+
+def test_signal_handler_is_put_back(monkeypatch):
+    during = []
+    monkeypatch.setattr(main, "_invoke", lambda *_: during.append(signal.getsignal(signal.SIGTERM)) or 0)
+    assert main.run(["count"]) == 0
+    assert during == [signal.default_int_handler]
+    assert signal.getsignal(signal.SIGTERM) is signal.SIG_DFL

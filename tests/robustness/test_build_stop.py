@@ -14,7 +14,7 @@ import pytest
 from tests.build.support.made import Endless, Numbers, job, left_over, mixed, tree
 from tests.robustness.test_disk_full import ROOM, small_disk
 from tfrkit.build.job.job import Progress, ShardGroup, run_job
-from tfrkit.cli.progress import job_progress
+from tfrkit.cli.main import terminated_like_interrupted
 from tfrkit.errors import FailedPreconditionError, ResourceExhaustedError
 
 
@@ -28,7 +28,7 @@ def test_signal_stops_all_tasks_and_leaves_only_what_is_finished(number, seed, t
         if now.shards_done:
             os.kill(os.getpid(), number)
 
-    with job_progress(quiet=True), pytest.raises(KeyboardInterrupt):
+    with terminated_like_interrupted(), pytest.raises(KeyboardInterrupt):
         run_job(made, workers=3, progress=send)
     assert signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
     names = {path.name for path in tmp_path.iterdir()}

@@ -13,11 +13,11 @@ KERAS = "ignore:__array__ implementation doesn't accept a copy keyword"  # of it
 ROOT = Path(__file__).resolve().parents[2]
 
 
-def run_apart(code: str, folder: Path, **environment: str) -> Any:
-    """Run code in a folder, with warnings as errors, and return the JSON that it prints last."""
+def run_apart(code: str, folder: Path, *, warnings: str = "error", **environment: str) -> Any:
+    """Run code in a folder, by default with warnings as errors, and return the JSON that it prints last."""
     (folder / "program.py").write_text(code, "utf-8")
     made = subprocess.run(
-        [sys.executable, "-W", "error", "-W", KERAS, "program.py"],
+        [sys.executable, "-W", warnings, "-W", KERAS, "program.py"],
         cwd=folder,
         env=os.environ | {"PYTHONPATH": str(ROOT), "TF_CPP_MIN_LOG_LEVEL": "2"} | environment,
         capture_output=True,

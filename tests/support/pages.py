@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import doctest
 import re
+from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -51,11 +52,11 @@ def imports_jax(page: Path) -> bool:
     return re.search(r"^import (jax|grain|keras)\b", code, re.MULTILINE) is not None
 
 
-def run_page(page: Path) -> None:
-    """Run the blocks of a page that need no server."""
+def run_page(page: Path, kinds: Collection[str] = ("python",)) -> None:
+    """Run the blocks of a page that are fenced as one of some kinds; by default those that need no server."""
     namespace: dict[str, object] = {"__name__": "__main__"}
     for block in blocks_of(page.read_text("utf-8")):
-        if block.info == "python":
+        if block.info in kinds:
             run_block(block, page_name(page), namespace)
 
 

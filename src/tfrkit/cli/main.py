@@ -8,8 +8,10 @@ from __future__ import annotations
 import contextlib
 import functools
 import os
+import signal
 import sys
-from collections.abc import Sequence
+import threading
+from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
 import typer
@@ -27,7 +29,6 @@ from tfrkit.cli.console import (
     usage_error,
 )
 from tfrkit.cli.quick_values import read_quickly
-from tfrkit.cli.termination import terminated_like_interrupted
 from tfrkit.redact import redact
 
 _SHARED: Final = {  # files that have several commands
@@ -39,7 +40,7 @@ COMMANDS: Final = {
     name: f"tfrkit.cli.commands.{_SHARED.get(name, name)}"
     for name in (
         "build", "head", "cat", "count", "schema", "stats", "diff", "verify", "repair", "index", "reshard", "merge",
-        "split", "sample", "shuffle", "select", "compress", "export", "sql", "cache", "demo",
+        "split", "sample", "shuffle", "select", "compress", "export", "sql", "view", "cache", "demo",
     )
 }  # fmt: skip
 # Click's exceptions, whether typer brings its own copy of click or uses the package.
@@ -126,6 +127,20 @@ def run(arguments: Sequence[str]) -> int:
         _complain(explain(error))
         return _end(exit_code(error))
     return code
+
+
+@contextlib.contextmanager
+def terminated_like_interrupted() -> Iterator[None]:
+    """Let SIGTERM end a command as Ctrl-C does; only in the main thread, and a signal that is ignored stays so."""
+    ignored = signal.getsignal(signal.SIGTERM) is signal.SIG_IGN
+    if ignored or threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def _invoke(arguments: Sequence[str], verbose: list[bool]) -> int:

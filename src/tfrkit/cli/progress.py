@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Final
 
 from tfrkit.cli.arguments import STDIN
 from tfrkit.cli.console import fancy, say
-from tfrkit.cli.termination import terminated_like_interrupted
 
 if TYPE_CHECKING:
     from tfrkit.build.job.progress import Progress
@@ -86,14 +85,13 @@ def job_progress(*, quiet: bool = False, kept: str = _KEPT) -> Iterator[Callable
     True
     """
     try:
-        with terminated_like_interrupted():
-            if quiet:
-                yield None
-            elif fancy(sys.stderr):
-                with _bar() as show:
-                    yield show
-            else:
-                yield _lines()
+        if quiet:
+            yield None
+        elif fancy(sys.stderr):
+            with _bar() as show:
+                yield show
+        else:
+            yield _lines()
     except KeyboardInterrupt:
         raise KeyboardInterrupt(kept) from None
 

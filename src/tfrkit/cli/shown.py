@@ -8,7 +8,6 @@ from __future__ import annotations
 from typing import Any, Final
 
 from tfrkit.cli.console import number_of, pad, plain, style, width_of
-from tfrkit.cli.decoded import DecodedRecord
 from tfrkit.records.describe.shown_values import (
     bytes_json,
     content_of,
@@ -18,6 +17,7 @@ from tfrkit.records.describe.shown_values import (
     values_json,
     values_text,
 )
+from tfrkit.records.read.decoded_record import DecodedRecord
 
 RECORD_CHARACTERS: Final = 1000  # of a record that is text
 DUMP_BYTES: Final = 64

@@ -14,6 +14,7 @@ import importlib
 import os
 import re
 import resource
+import signal
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -24,6 +25,7 @@ import tfrkit as tfr
 # TensorFlow's inflating reader works in input and output windows of this many bytes.
 WINDOW = 262_144
 COMPRESSIONS = ("", "ZLIB", "GZIP")
+_FORKS, _FORK_SECONDS = 4, 20  # see signal_of
 _DECORATED = re.compile(r"\{\{function_node [^}]*\}\} (.*) \[Op:\w+\](?: name: [\w/]*)?", re.DOTALL)
 
 
@@ -197,12 +199,25 @@ def _short(outcome: object) -> str:
 
 
 def signal_of(call: Callable[[], object]) -> int:
-    """Run the call in a forked child and give the signal that ended it, 0 if none did."""
+    """Run the call in a forked child and give the signal that ended it, 0 if none did.
+
+    A child that waits for a lock which a thread of TensorFlow held at the fork says nothing about the call: it is
+    ended after a while, and another one is forked.
+    """
+    for _ in range(_FORKS):
+        found = _signal_of_child(call)
+        if found != signal.SIGALRM:
+            return found
+    raise AssertionError(f"none of {_FORKS} children came to an end within {_FORK_SECONDS} s")
+
+
+def _signal_of_child(call: Callable[[], object]) -> int:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # forking beside TensorFlow's threads: the child only makes this call
         child = os.fork()
     if child == 0:
         try:
+            signal.alarm(_FORK_SECONDS)
             faulthandler.disable()
             resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
             os.dup2(os.open(os.devnull, os.O_WRONLY), 2)

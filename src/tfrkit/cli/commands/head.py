@@ -66,9 +66,10 @@ def _show(paths: list[str], count: int | None, options: ShowOptions) -> None:
         options: which, and how.
     """
     files = shard_files(paths, stdin=True)
-    from tfrkit.cli.decoded import decode, first_blocks, random_blocks
+    from tfrkit.cli.chosen_blocks import first_blocks, random_blocks
     from tfrkit.cli.shown import as_json as json_of
     from tfrkit.cli.shown import as_lines
+    from tfrkit.records.read.decoded_record import decode_records
 
     blocks = (
         random_blocks(files, options.skip, count, options.seed)
@@ -81,8 +82,8 @@ def _show(paths: list[str], count: int | None, options: ShowOptions) -> None:
     shown = 0
     for block in blocks:
         if missing and not there:
-            there = set().union(*(record.names for record in decode(block[:1], None)))
-        for record in decode(block, wanted):
+            there = set().union(*(record.names for record in decode_records(block[:1], None)))
+        for record in decode_records(block, wanted):
             missing -= record.names
             if options.as_json:
                 out(to_json(json_of(record, full=options.full)))

@@ -83,9 +83,8 @@ def _print(con: Any, query: str, options: SqlOptions) -> None:
     if relation is None:  # a statement without rows
         return
     as_table = not (options.as_json or options.as_csv or options.parquet)
-    most = (
-        _SHOWN + 1 if options.count is None and as_table else options.count
-    )  # one more tells that there are more
+    # One row more than is shown tells that there are more.
+    most = _SHOWN + 1 if options.count is None and as_table else options.count
     limited = relation if most is None else relation.limit(most)
     reader = interruptible(con, lambda: pyarrow.RecordBatchReader.from_stream(limited))
     batches = iter(lambda: interruptible(con, lambda: next(reader, None)), None)
@@ -116,9 +115,7 @@ def _print_table(pyarrow: Any, schema: Any, batches: Iterator[Any], most: int) -
     rows = [row for batch in batches for row in table_rows(batch)]
     table(schema.names, rows[:most], numbers=numbers)
     if len(rows) > most:
-        say(
-            f"{number_of(most, 'row')} shown, and there are more: -n shows more of them, --json and --csv all."
-        )
+        say(f"{number_of(most, 'row')} shown, and there are more: -n shows more, --json and --csv all.")
 
 
 def _write_parquet(path: str, schema: Any, batches: Iterator[Any], overwrite: bool) -> None:
@@ -137,8 +134,7 @@ def _write_parquet(path: str, schema: Any, batches: Iterator[Any], overwrite: bo
             for batch in batches:
                 writer.write_batch(batch)
                 rows += batch.num_rows
-        output.finish()
-        output.publish()
+        output.close()
     except BaseException:
         file.abandon()
         output.discard()

@@ -1,0 +1,1 @@
+"""The page: HTML, CSS and JavaScript modules, served as they are. No Python lives here."""

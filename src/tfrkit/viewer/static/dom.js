@@ -1,0 +1,65 @@
+// Owns how elements are made. Text always goes in as text nodes, so nothing that comes from data is ever read as markup.
+
+const SVG = "http://www.w3.org/2000/svg";
+
+function fill(node, attributes, children) {
+  for (const [name, value] of Object.entries(attributes)) {
+    if (value === null || value === undefined || value === false) continue;
+    if (name === "on") {
+      for (const [event, handler] of Object.entries(value)) node.addEventListener(event, handler);
+    } else if (name === "style") {
+      for (const [property, text] of Object.entries(value)) node.style.setProperty(property, text);
+    } else {
+      node.setAttribute(name, value === true ? "" : String(value));
+    }
+  }
+  append(node, children);
+  return node;
+}
+
+/** Add children: nodes, texts, and lists of them; null and false are left out. */
+export function append(node, children) {
+  for (const child of children.flat(Infinity)) {
+    if (child === null || child === undefined || child === false) continue;
+    node.append(child instanceof Node ? child : document.createTextNode(String(child)));
+  }
+  return node;
+}
+
+/** Make an HTML element: el("button", {class: "quiet", on: {click: f}}, "Text"). */
+export function el(name, attributes = {}, ...children) {
+  return fill(document.createElement(name), attributes, children);
+}
+
+/** Make an SVG element. */
+export function svg(name, attributes = {}, ...children) {
+  return fill(document.createElementNS(SVG, name), attributes, children);
+}
+
+/** Put other children into a node. */
+export function replace(node, ...children) {
+  node.replaceChildren();
+  return append(node, children);
+}
+
+/** Make a button with a text. */
+export function button(text, click, attributes = {}) {
+  return el("button", { type: "button", ...attributes, on: { click } }, text);
+}
+
+/** Make a message that fills an empty, loading or failed place. */
+export function notice(kind, title, text = null, ...more) {
+  const role = kind === "error" ? "alert" : "status";
+  return el("div", { class: `notice ${kind}`, role }, el("strong", {}, title), text && el("p", {}, text), more);
+}
+
+/** Call a function once nothing has asked for it again for so many milliseconds. */
+export function later(wait, call) {
+  let timer = 0;
+  const start = (...args) => {
+    clearTimeout(timer);
+    timer = setTimeout(call, wait, ...args);
+  };
+  start.cancel = () => clearTimeout(timer);
+  return start;
+}

@@ -1,0 +1,102 @@
+"""The grid: pictures, cards, a table; scrolling; what is in the page at a time."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+from playwright.sync_api import expect
+
+OpenPage = Callable[..., Any]
+VISIBLE = """() => {
+  const view = document.querySelector('.scroll').getBoundingClientRect();
+  const places = [...document.querySelectorAll('.item')].map((item) => item.getBoundingClientRect());
+  return places.filter((place) => place.bottom > view.top && place.top < view.bottom).length;
+}"""
+
+
+def test_pictures_come_with_label_number_and_boxes(open_page: OpenPage, photos: str) -> None:
+    page = open_page(photos, "#/grid", broken=True)
+    expect(page.locator(".item img").first).to_be_visible()
+    first = page.locator(".item").nth(1)
+    expect(first.locator(".label")).to_have_text(re.compile("daisy|rose|tulip"))
+    expect(first.locator(".number")).to_have_text("1")
+    expect(first.locator("rect.box")).to_have_count(1)
+    expect(page.locator("#grid-count")).to_have_text("300 records")
+
+
+def test_a_picture_that_does_not_decode_says_why(open_page: OpenPage, photos: str) -> None:
+    page = open_page(photos, "#/grid", broken=True)
+    expect(page.locator(".thumb.broken .why").first).to_have_text(re.compile("JPEG|image", re.IGNORECASE))
+
+
+def test_layout_and_size_are_in_the_url_and_survive_a_reload(open_page: OpenPage, photos: str) -> None:
+    page = open_page(photos, "#/grid", broken=True)
+    page.get_by_role("button", name="Table").click()
+    expect(page.locator(".table-head")).to_be_visible()
+    expect(page.locator(".item.table").first).to_contain_text("garden")
+    assert "layout=table" in page.url
+    page.reload()
+    expect(page.locator(".item.table").first).to_contain_text("garden")
+    page.get_by_role("button", name="Cards").click()
+    expect(page.locator(".item.cards").first).to_contain_text("caption")
+    page.go_back()
+    expect(page.locator(".item.table").first).to_be_visible()
+
+
+def test_columns_of_the_table_are_chosen(open_page: OpenPage, photos: str) -> None:
+    page = open_page(photos, "#/grid?layout=table")
+    page.get_by_text("Columns 8 of").click()
+    page.locator(".menu").get_by_label("caption").click()
+    expect(page.locator(".table-head")).not_to_contain_text("caption")
+    assert "columns=" in page.url
+
+
+def test_scrolling_100000_pictures_keeps_two_screens_of_them(open_page: OpenPage, many: str) -> None:
+    page = open_page(many, "#/grid")
+    expect(page.locator("#grid-count")).to_have_text("100,000 records")
+    expect(page.locator(".item img").first).to_be_visible()
+    visible = page.evaluate(VISIBLE)
+    most = 0
+    for _ in range(30):
+        page.mouse.move(400, 400)
+        page.mouse.wheel(0, 1700)
+        page.wait_for_timeout(20)
+        most = max(most, page.evaluate("document.querySelectorAll('.item').length"))
+    assert 0 < most <= 2 * visible, f"{most} items in the page, {visible} on the screen"
+    page.evaluate("document.querySelector('.scroll').scrollTop = 1e9")
+    expect(page.locator(".item .number", has_text="99,999")).to_be_visible()
+    expect(page.locator(".item img").last).to_be_visible()
+    expect(page).to_have_url(re.compile(r"at=99\d\d\d"))
+
+
+def test_lists_taller_than_an_element_can_be_are_scrolled_to_their_end(
+    open_page: OpenPage, many: str
+) -> None:
+    page = open_page(many, "#/grid?layout=cards", size="narrow")  # 50,000 lines of 172 pixels
+    expect(page.locator("#grid-count")).to_have_text("100,000 records")
+    first = page.locator(".item.cards .number").first
+    expect(first).to_have_text("0")
+    page.mouse.move(300, 500)
+    page.mouse.wheel(0, 172 * 20)
+    expect(page.locator(".item.cards .number", has_text=re.compile("^40$"))).to_be_visible()
+    page.keyboard.press("End")
+    expect(page.locator(".item.cards .number", has_text="99,999")).to_be_visible()
+    page.mouse.wheel(0, -172 * 10)
+    expect(page.locator(".item.cards .number", has_text="99,977")).to_be_visible()
+    page.keyboard.press("Home")
+    expect(page.locator(".item.cards .number", has_text=re.compile("^0$"))).to_be_visible()
+
+
+def test_the_place_in_the_grid_survives_a_reload(open_page: OpenPage, many: str) -> None:
+    page = open_page(many, "#/grid?at=50000")
+    expect(page.locator(".item .number", has_text="50,00").first).to_be_visible()
+    page.reload()
+    expect(page.locator(".item .number", has_text="50,00").first).to_be_visible()
+
+
+def test_records_of_steps_show_the_first_picture(open_page: OpenPage, steps: str) -> None:
+    page = open_page(steps)
+    expect(page.locator(".item img")).to_have_count(4)
+    expect(page.locator(".item .number").first).to_contain_text("20 steps")
