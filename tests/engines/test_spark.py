@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -22,6 +23,7 @@ from tests.support.spark import ROOT, Killer
 from tfrkit.build.job.job import run_job
 from tfrkit.cli.main import main
 from tfrkit.engines import spark_session
+from tfrkit.engines.engine import outcomes
 from tfrkit.engines.engine_table import engine_named
 from tfrkit.errors import (
     FailedPreconditionError,
@@ -78,6 +80,14 @@ def test_spark_connect_is_refused(no_session):
 @pytest.mark.cluster
 @pytest.mark.xdist_group("spark")
 class TestInCluster:
+    def test_each_task_is_a_job_of_its_own_group(self, spark):
+        running: Any = engine_named("spark").start([Square(number) for number in range(24)], 8)
+        with contextlib.closing(running):
+            found = [outcome.error for ended in outcomes(running, 24) for outcome in ended]
+        assert found == [None] * 24
+        ids = spark.sparkContext.statusTracker().getJobIdsForGroup
+        assert [len(ids(task.group)) for task in running._run._tasks] == [1] * 24
+
     def test_another_address_than_the_active_one_is_refused(self, spark):
         with pytest.raises(
             InvalidArgumentError, match=r"the Spark session that is active, 'local-cluster.*'yarn'"

@@ -74,9 +74,10 @@ class _SparkRun(Generic[_Result]):
         self._channel = _open_channel(context)
         folder = os.getcwd()
         prefix = f"tfrkit-{os.urandom(6).hex()}"
-        inherit = require("pyspark", _FEATURE).inheritable_thread_target(session)
+        # One of each task, as it sets the very object of properties that it copied.
+        inherit = require("pyspark", _FEATURE).inheritable_thread_target
         remote = [
-            _Remote(task, number, context, self._channel, folder, f"{prefix}-{number}", inherit)
+            _Remote(task, number, context, self._channel, folder, f"{prefix}-{number}", inherit(session))
             for number, task in enumerate(tasks)
         ]
         try:
