@@ -52,7 +52,7 @@ PART_LINES = {
     "src/tfrkit/parsing": 4_400,  # what each byte of a record means
     "src/tfrkit/records": 15_150,  # manifests; random access; zones; diff; cluster tasks; single records
     "src/tfrkit/scanning": 2_700,  # exports, read_table; frames; zones; parts for clusters; conditions on any kind
-    "src/tfrkit/stores": 6_200,  # object stores, fsspec, memory, the cache; ends of ranges; what the collector finds
+    "src/tfrkit/stores": 6_250,  # object stores, fsspec, memory, the cache; ends of ranges; odd names
     "src/tfrkit/testing": 2_000,  # stages by number, in the plain engine; shards of batches before them
     "src/tfrkit/tf": 16_050,  # gfile on object stores, as TensorFlow has gs://; errors say what was given
     "src/tfrkit/values": 2_350,  # permutations

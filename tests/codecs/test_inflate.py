@@ -256,6 +256,13 @@ def test_pieces_are_large_where_malloc_keeps_them_on_its_heap(name, value, size,
     assert inflate._out_bytes.__wrapped__() == size
 
 
+def test_malloc_is_led_to_keep_members_on_its_heap_too(monkeypatch):
+    led = []
+    monkeypatch.setattr(inflate, "_out_bytes", lambda: led.append(1) or 1)
+    inflate_raw(zlib.compress(b"x" * 1000, wbits=-15), 1000)
+    assert led == [1]
+
+
 def test_pieces_are_small_with_other_c_libraries(monkeypatch):
     def refuse(_: str) -> None:
         raise OSError(22, "Invalid argument")

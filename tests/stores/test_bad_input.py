@@ -9,6 +9,7 @@ import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -17,6 +18,7 @@ from obstore.store import S3Store
 import tfrkit as tfr
 from tests.support.servers.fault_proxy import Fault
 from tests.support.servers.http_files import HttpServer
+from tfrkit import _core
 from tfrkit.cli.main import run
 from tfrkit.errors import (
     DataLossError,
@@ -272,6 +274,47 @@ def test_url_without_a_name_is_refused(url):
     assert url in str(caught.value)
 
 
+def test_name_with_a_control_character_is_refused():
+    url = "s3://bucket/a\tb.tfrecord"
+    for action in (
+        lambda: list(tfr.read_records(url)),
+        lambda: tfr.TFRecordWriter(url),
+        lambda: is_there(url),
+        lambda: remove(url),
+    ):
+        with pytest.raises(InvalidArgumentError, match=r"the control character '\\t', which obstore refuses"):
+            action()
+
+
+@pytest.mark.parametrize("slash", ["", "/"])
+def test_bucket_is_a_folder_and_said_to_be_one_at_once(s3_server, s3_bucket, slash):
+    configure_store(f"s3://{s3_bucket}", **s3_server.options())
+    with pytest.raises(
+        FailedPreconditionError, match=rf"s3://{s3_bucket}{slash}; Is a directory\. Name the files"
+    ):
+        list(tfr.read_records(f"s3://{s3_bucket}{slash}"))
+    with pytest.raises(NotFoundError):
+        list(tfr.read_records("s3://no-such-bucket-anywhere"))
+
+
+@pytest.mark.parametrize("url", [f"s3://bucket/a?{SECRET}", f"https://me:{SECRET}@host/a?sig={SECRET}"])
+def test_url_that_went_through_pathlib_is_refused_without_its_secrets(url, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for action in (
+        lambda: list(tfr.read_records(Path(url))),
+        lambda: list(tfr.read_records([Path(url)])),
+        lambda: tfr.TFRecordWriter(Path(url)),
+        lambda: tfr.ShardWriter(Path(url), shards=2),
+    ):
+        with pytest.raises(
+            InvalidArgumentError, match=r"takes a slash out of a URL\. Pass the URL as"
+        ) as caught:
+            action()
+        if url.startswith("https"):
+            assert SECRET not in f"{caught.value} {caught.value!r} {caught.value.path}"
+    assert list(tmp_path.iterdir()) == []
+
+
 class TestSignedUrls:
     """The query of a signed URL is a secret."""
 
@@ -383,6 +426,16 @@ def test_server_without_ranges_is_read_as_a_stream(http_server, tmp_path, name):
     assert "ranges" in str(caught.value)
 
 
+def test_server_of_s3_without_ranges_is_read_as_a_stream(http_server, tmp_path):
+    http_server.manners.ranges = False
+    http_server.files["bucket-of-streams/a.tfrecord"] = frames(RECORDS, tmp_path)
+    url = "s3://bucket-of-streams/a.tfrecord"
+    configure_store("s3://bucket-of-streams", endpoint=http_server.url, anonymous=True, allow_http=True)
+    assert list(tfr.read_records(url)) == RECORDS
+    with pytest.raises(FailedPreconditionError, match="does not answer requests for ranges, which random"):
+        tfr.RecordFile(url)[0]
+
+
 @pytest.mark.parametrize(
     "manners", [{"modified": False}, {"etag": False, "modified": False}, {"head": False}]
 )
@@ -419,6 +472,17 @@ def test_truncated_body_is_continued(http_server, fault_proxy, tmp_path, kind, r
         return
     assert list(tfr.read_records(f"{proxy.endpoint}/a.tfrecord")) == RECORDS * 10
     assert proxy.counts()[kind] == 3
+
+
+def test_what_was_cut_is_continued_in_the_same_memory_of_the_pool(http_server, fault_proxy):
+    data = os.urandom(1 << 20)
+    http_server.files["a"] = data
+    proxy = fault_proxy(http_server.port, Fault("cut", every=1, limit=3))
+    source = open_source(f"{proxy.endpoint}/a")
+    (piece,) = source.file.fetch(10, len(data) - 10)
+    assert piece == data[10:-10]
+    assert piece.readonly
+    assert isinstance(piece.obj, _core.Buffer)
 
 
 # -- what changes ---------------------------------------------------------------------------------------------------

@@ -37,6 +37,7 @@ __all__ = ["DeflateDecoder", "inflate_raw", "preview_deflate", "starts_zlib", "z
 _IN_BYTES: Final = 1 << 16
 _OUT_BYTES: Final = 120 << 10
 _LARGE_OUT_BYTES: Final = 1 << 18
+_LED_BYTES: Final = 1 << 22  # twice what isal takes for a member while it inflates one
 _HEAD_BYTES: Final = 64  # enough for any usual gzip header
 _GZIP_BITS: Final = 16  # from here on, zlib's window bits mean the container of GZIP
 _ENGINE_ERRORS: Final[tuple[type[Exception], ...]] = (zlib.error, _fast.error)
@@ -54,7 +55,7 @@ def _out_bytes() -> int:
         name.startswith("MALLOC_") or name == "malloc" for name in settings
     ):  # or it is fixed
         return _OUT_BYTES
-    bytes(1 << 20)  # made and freed: zeros that are mapped and never touched
+    bytes(_LED_BYTES)  # made and freed: zeros that are mapped and never touched
     return _LARGE_OUT_BYTES
 
 
@@ -238,6 +239,7 @@ class DeflateDecoder:
 
 def inflate_raw(deflated: bytes | memoryview, size: int) -> bytes:
     """Inflate one raw deflate stream that is known to give `size` bytes; anything else is a ValueError."""
+    _out_bytes()  # mapped anew, members take 1.1 times as long (benchmarks/remote_read.py)
     engine = _fast.decompressobj(-15)
     try:
         # One byte more than expected: a longer stream is noticed without inflating all of it.

@@ -14,6 +14,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any, Final
 
+from tfrkit import _core
 from tfrkit.errors import NotFoundError, UnimplementedError
 from tfrkit.optional import require
 from tfrkit.stores.cache.source import with_cache
@@ -30,11 +31,13 @@ from tfrkit.stores.url import display_name
 __all__ = ["ObjectStore", "WebStore", "make_store", "make_web_store"]
 
 _HEAD_BYTES: Final = 1 << 16  # of the request that opens an object, and brings its size and version
+_STREAM_BYTES: Final = 1 << 18  # of a body at once: stays in the cache of the core
 _PIECE_BYTES: Final = 1 << 21  # what is kept of a body that ends too early
 _COPY_BYTES: Final = 5 << 30  # the most that a store copies in one request
 _LIST_ROWS: Final = 1000
 _NEAR_SECONDS: Final = 0.01  # to open an object in a store on this machine or beside it; others take longer
 _NO_TAG: Final = " bytes of "  # in versions of objects without ETag
+_NO_RANGES: Final = "non-partial response when range requested"
 _EMPTY: Final = ("416 Range Not Satisfiable", "Wanted range starting at 0", "CONTENT_RANGE header")
 
 
@@ -82,6 +85,8 @@ class ObjectStore:
 
     def open(self, path: str, *, cache: bool | None = None) -> ByteSource:
         place = locate(path)
+        if self.traits.lists and not place.key.strip("/"):  # the answer would be a listing
+            raise NotFoundError(f"{display_name(path)}; No such file or directory", path=display_name(path))
         source = open_object(place, display_name(path))
         if is_cached(place.base, cache) and isinstance(source, RemoteSource) and _is_certain(source.version):
             return with_cache(source, identity_of(place))
@@ -252,21 +257,23 @@ class ObjectFile:
     def fetch(self, start: int, stop: int) -> Pieces:
         """Return the bytes of a range of this version; a body that ends too early is continued at the right byte."""
         attempts = Attempts(f"GET of bytes {start}-{stop - 1}", self.name)
-        pieces: Pieces = []
+        # Memory of the pool is warm. That of a whole body in one piece is new to obstore each time, and clearing its
+        # pages costs more than copying small pieces while they are in the cache (benchmarks/remote_read.py).
+        whole = memoryview(_core.Buffer(stop - start))
         at = start
         while at < stop:
-            with attempts, self._same_version():
+            with attempts, self._same_version():  # obstore itself continues a body that is cut
                 result = client_of(self._place).get(self._place.key, options=self._options(at, stop))
                 if _version(result.meta) != self.version:
                     raise changed(self.name, self.version, _version(result.meta))
-                body = memoryview(result.bytes())[: stop - at]  # obstore itself continues a body that is cut
-                if len(body):
-                    pieces.append(body)
+                for piece in result.stream(min_chunk_size=_STREAM_BYTES):
+                    body = memoryview(piece)[: stop - at]
+                    whole[at - start : at - start + len(body)] = body
                     at += len(body)
                     attempts.progress()
                 if at < stop:
                     attempts.failed(f"the answer ends {stop - at} bytes too early")
-        return pieces
+        return [whole.toreadonly()]
 
     def _options(self, start: int, stop: int) -> dict[str, Any]:
         condition = (
@@ -312,6 +319,8 @@ def open_object(place: ObjectPlace, name: str, head_bytes: int = _HEAD_BYTES) ->
             except _exceptions().NotSupportedError:  # a server without ranges
                 return wrap_file(BodyFile(place, name))
             except _exceptions().GenericError as error:
+                if _NO_RANGES in str(error):  # the same, of those that speak the protocol of S3
+                    return wrap_file(BodyFile(place, name))
                 if not any(text in str(error) for text in _EMPTY):
                     raise
                 result = client.get(place.key)  # an empty object has no range

@@ -53,6 +53,7 @@ _SECRET_OPTIONS: Final = (
     "access_key_id", "secret_access_key", "session_token", "token", "account_key", "access_key", "sas_key", "sas_token",
     "bearer_token", "service_account_key", "client_secret", "encryption_key", "fabric_session_token",
 )  # fmt: skip
+_CONTROL: Final = re.compile(r"[\x00-\x1f\x7f]")
 # Parameters of signed URLs: Amazon's old and new ones, CloudFront's, Google's, Azure's.
 _SIGNATURE: Final = re.compile(
     "(x-amz-|x-goog-|(signature|expires|policy|key-pair-id|awsaccesskeyid|googleaccessid|"
@@ -228,6 +229,11 @@ def locate(url: str) -> ObjectPlace:
         if not {"", ".", ".."}.isdisjoint(key.strip("/").split("/")) and key.strip("/"):
             raise InvalidArgumentError(
                 f"{url}; the parts of an object's name must not be empty, '.' or '..'. Check the slashes.",
+                path=url,
+            )
+        if found := _CONTROL.search(key):
+            raise InvalidArgumentError(
+                f"{url}; the name has the control character {found[0]!r}, which obstore refuses. Give it another name.",
                 path=url,
             )
         return ObjectPlace(base, key)

@@ -57,8 +57,9 @@ class UploadOutput:
         self._failed = False
         self._part_bytes = min(PART_BYTES, max(_LEAST_PART_BYTES, _SHARED_BYTES // at_once))
         self._parts_at_once = max(1, min(_PARTS_AT_ONCE, _SHARED_BYTES // PART_BYTES // at_once))
-        if not place.key.strip("/"):
-            raise FailedPreconditionError(f"{self.name}; expected a name after the bucket.", path=self.name)
+        if not place.key or place.key.endswith("/"):
+            where = "last slash" if place.key.strip("/") else "bucket"
+            raise FailedPreconditionError(f"{self.name}; expected a name after the {where}.", path=self.name)
         client_of(place)  # says at once what is wrong with the configuration
         self._done = False
 

@@ -8,16 +8,18 @@ from __future__ import annotations
 
 import itertools
 import os
+import re
 import sys
 import warnings
 from collections.abc import Iterable
 from fnmatch import fnmatchcase
 from typing import IO, Any, TypeAlias, cast
 
-from tfrkit.errors import DataLossWarning, NotFoundError
+from tfrkit.errors import DataLossWarning, InvalidArgumentError, NotFoundError
 from tfrkit.stores.files import find_files, is_folder, is_there, traits_of
 from tfrkit.stores.output import SIDECAR_FOLDER
 from tfrkit.stores.shard_names import shard_sets
+from tfrkit.stores.table import known_schemes
 from tfrkit.stores.url import is_url, local_path, path_parts
 
 __all__ = ["PathLike", "Paths", "expand_paths", "is_pattern", "match_files", "path_text"]
@@ -26,13 +28,25 @@ PathLike: TypeAlias = str | bytes | os.PathLike[str] | os.PathLike[bytes]
 # Paths, open binary files, or any nesting of iterables of them.
 Paths: TypeAlias = PathLike | IO[bytes] | Iterable[Any]
 
+_ONE_SLASH = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*):/(?!/)")
 _MAGIC = frozenset("*?[")
 _MAX_CHECKED = 100_000  # names of missing shards that are compared with a pattern
 
 
 def path_text(path: PathLike) -> str:
-    """Return a path or URL as str; bytes that are no UTF-8 survive as surrogates, as everywhere in Python."""
-    return local_path(os.fsdecode(path))
+    """Return a path or URL as str; bytes that are no UTF-8 survive as surrogates, as everywhere in Python.
+
+    Raises:
+        InvalidArgumentError: a URL went through pathlib.
+    """
+    text = os.fsdecode(path)
+    if not isinstance(path, (str, bytes)) and (found := _ONE_SLASH.match(text)):
+        scheme, url = found[1], f"{found[1]}://{text[found.end() :]}"
+        if scheme.lower() in known_schemes():
+            raise InvalidArgumentError(
+                f"{url}; pathlib.Path takes a slash out of a URL. Pass the URL as a str.", path=url
+            )
+    return local_path(text)
 
 
 def expand_paths(paths: Paths, *, globs: bool) -> list[str | IO[bytes]]:

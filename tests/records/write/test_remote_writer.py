@@ -186,8 +186,8 @@ def test_web_servers_are_refused():
 
 def test_names_without_a_key_are_refused(s3_folder):
     bucket = "/".join(s3_folder.split("/")[:3])
-    for path in (bucket, bucket + "/"):
-        with pytest.raises(FailedPreconditionError, match=r"; expected a name after the bucket\."):
+    for path, where in ((bucket, "bucket"), (bucket + "/", "bucket"), (f"{s3_folder}/d/", "last slash")):
+        with pytest.raises(FailedPreconditionError, match=rf"; expected a name after the {where}\."):
             tfr.TFRecordWriter(path)
 
 
