@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 import logging
 import math
+import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from tfrkit.errors import (
@@ -24,7 +25,7 @@ from tfrkit.errors import (
 )
 from tfrkit.redact import redact
 
-__all__ = ["MOST_BYTES", "Answer", "as_json", "failure", "plain_number"]
+__all__ = ["MOST_BYTES", "Answer", "as_json", "failure", "part_of", "plain_number"]
 
 _log = logging.getLogger(__name__)
 MOST_BYTES: Final = 4 << 20  # of an answer in JSON
@@ -71,6 +72,29 @@ def as_json(value: Any, status: int = 200) -> Answer:
         text = f"the answer has {len(body):,} bytes, more than the limit of {MOST_BYTES:,}. Ask for less at once."
         return as_json({"error": text, "hint": None, "at": None}, 413)
     return Answer(body, status=status)
+
+
+def part_of(answer: Answer, wanted: str | None) -> Answer:
+    """Return what a Range header asks for: the whole answer if that takes no ranges, or the header is not one.
+
+    >>> part_of(Answer(b"abcdef", headers={"Accept-Ranges": "bytes"}), "bytes=2-3").body
+    b'cd'
+    """
+    found = re.fullmatch(r"bytes=(\d{0,18})-(\d{0,18})", wanted or "")
+    first, last = found.groups() if found else ("", "")
+    if (
+        "Accept-Ranges" not in answer.headers
+        or not (first or last)
+        or (first and last and int(first) > int(last))
+    ):
+        return answer
+    size = len(answer.body)
+    start = int(first) if first else max(0, size - int(last))
+    end = min(size, int(last) + 1) if first and last else size
+    if start >= size:
+        return Answer(b"", answer.kind, 416, {**answer.headers, "Content-Range": f"bytes */{size}"})
+    headers = {**answer.headers, "Content-Range": f"bytes {start}-{end - 1}/{size}"}
+    return replace(answer, body=answer.body[start:end], status=206, headers=headers)
 
 
 def failure(error: Exception) -> Answer:

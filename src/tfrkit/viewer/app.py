@@ -15,9 +15,9 @@ from typing import Any, Final, TypeAlias
 from tfrkit.errors import NotFoundError
 from tfrkit.optional import lazy
 from tfrkit.threads import default_threads
-from tfrkit.viewer.answers import Answer, as_json, failure
-from tfrkit.viewer.asked import Asked
-from tfrkit.viewer.job_routes import job_routes
+from tfrkit.viewer.answers import Answer, as_json, failure, part_of
+from tfrkit.viewer.asked import MOST_TEXT, Asked
+from tfrkit.viewer.job_routes import job_routes, response_of
 from tfrkit.viewer.jobs import Jobs
 from tfrkit.viewer.security import App, Gate
 from tfrkit.viewer.session import Session
@@ -27,6 +27,7 @@ from tfrkit.viewer.shown.pixels import pixels_json
 from tfrkit.viewer.shown.record import part_json, record_json, wire_json
 from tfrkit.viewer.shown.rows import rows_json
 from tfrkit.viewer.shown.thumbs import thumb
+from tfrkit.viewer.where_check import check_where
 
 __all__ = ["make_app"]
 
@@ -67,6 +68,7 @@ def make_app(session: Session, jobs: Jobs, gate: Gate) -> App:
         ("/api/value", payload, quick),
         ("/api/download", download, quick),
         ("/api/files", files_json, quick),
+        ("/api/where", _where, quick),
         ("/api/pixels", pixels_json, pictures),
         ("/api/thumb", thumb, pictures),
     ]
@@ -91,9 +93,16 @@ def _handler(session: Session, make: _Make, pool: ThreadPoolExecutor) -> Callabl
     async def handle(request: Any) -> Any:
         asked = Asked(dict(request.query_params) | dict(request.path_params))
         answer = await asyncio.get_running_loop().run_in_executor(pool, work, asked)
-        return _responses.Response(answer.body, answer.status, dict(answer.headers), answer.kind)
+        return response_of(part_of(answer, request.headers.get("range")))
 
     return handle
+
+
+def _where(session: Session, asked: Asked) -> dict[str, Any]:
+    viewed, text = session.get(asked.text("set", "a")), asked.values.get("text", "")
+    if len(text) > MOST_TEXT:
+        return {"ok": False, "error": "the condition is too long", "at": MOST_TEXT}
+    return check_where(text, viewed.outline.value_kinds, complete=viewed.is_complete)
 
 
 def _page(_session: Session, _asked: Asked) -> Answer:

@@ -8,10 +8,10 @@ from typing import Final
 
 from tfrkit.errors import InvalidArgumentError
 
-__all__ = ["Asked"]
+__all__ = ["MOST_TEXT", "Asked"]
 
 _MOST: Final = 2**62
-_MOST_TEXT: Final = 10_000
+MOST_TEXT: Final = 10_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,9 +33,9 @@ class Asked:
         value = self.values.get(name, default)
         if value is None:
             raise InvalidArgumentError(f"expected the parameter {name}")
-        if len(value) > _MOST_TEXT:
+        if len(value) > MOST_TEXT:
             raise InvalidArgumentError(
-                f"{name}: expected at most {_MOST_TEXT:,} characters but got {len(value):,}"
+                f"{name}: expected at most {MOST_TEXT:,} characters but got {len(value):,}"
             )
         return value
 

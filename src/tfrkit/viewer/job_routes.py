@@ -1,4 +1,4 @@
-"""The routes of jobs: begin, ask, follow, cancel; and the check of a condition while it is typed.
+"""The routes of jobs: begin, ask, follow, cancel.
 
 Whether a request may come at all (cookie, Host, Origin) is decided before, in `security.py`.
 """
@@ -14,13 +14,13 @@ from typing import Any, Final, TypeAlias
 from tfrkit.errors import InvalidArgumentError, OpError
 from tfrkit.optional import lazy
 from tfrkit.viewer.answers import Answer, as_json, failure
+from tfrkit.viewer.asked import MOST_TEXT
 from tfrkit.viewer.job import BackgroundJob
 from tfrkit.viewer.jobs import JobRequest, Jobs
 from tfrkit.viewer.record_pass import JobFiles
 from tfrkit.viewer.session import Session, ViewedSet
-from tfrkit.viewer.where_check import check_where
 
-__all__ = ["job_files", "job_routes"]
+__all__ = ["job_files", "job_routes", "response_of"]
 
 Request: TypeAlias = Any  # starlette's, as the next two
 Response: TypeAlias = Any
@@ -35,7 +35,6 @@ _GAP_SECONDS: Final = 0.25
 _ALIVE_SECONDS: Final = 15.0  # a comment now and then shows that the other side is there
 _CANCEL_SECONDS: Final = 5.0
 _MOST_BODY: Final = 1 << 16
-_MOST_TEXT: Final = 10_000
 
 
 def job_files(viewed: ViewedSet) -> JobFiles:
@@ -80,28 +79,20 @@ def job_routes(session: Session, jobs: Jobs) -> list[Route]:
         has_ended = await asyncio.to_thread(jobs.forget, name, _CANCEL_SECONDS)
         return _json({"id": name, "ended": has_ended})
 
-    async def where(request: Request) -> Response:
-        viewed = session.get(request.query_params.get("set", "a"))
-        text = request.query_params.get("text", "")
-        if len(text) > _MOST_TEXT:
-            return _json({"ok": False, "error": "the condition is too long", "at": _MOST_TEXT})
-        kinds = await asyncio.to_thread(lambda: viewed.outline.value_kinds)
-        return _json(check_where(text, kinds, complete=viewed.is_complete))
-
     return [
         _route("/api/jobs", begin, "POST"),
         _route("/api/jobs/{name}", latest, "GET"),
         _route("/api/jobs/{name}", forget, "DELETE"),
         _route("/api/jobs/{name}/events", follow, "GET"),
-        _route("/api/where", where, "GET"),
     ]
 
 
 def _json(values: Any, status: int = 200) -> Response:
-    return _response(as_json(values, status))
+    return response_of(as_json(values, status))
 
 
-def _response(answer: Answer) -> Response:
+def response_of(answer: Answer) -> Response:
+    """Return an answer as starlette sends it."""
     found: Response = _responses.Response(answer.body, answer.status, dict(answer.headers), answer.kind)
     return found
 
@@ -113,7 +104,7 @@ def _route(path: str, handler: _Handler, method: str) -> Route:
         try:
             return await handler(request)
         except OpError as error:
-            return _response(failure(error))
+            return response_of(failure(error))
 
     found: Route = _routing.Route(path, answer, methods=[method])
     return found
@@ -143,8 +134,8 @@ def _request_of(asked: Any) -> JobRequest:
     where, options = asked.get("where"), asked.get("options") or {}
     if not (isinstance(kind, str) and isinstance(set_name, str)):
         raise InvalidArgumentError("expected kind and set to be texts")
-    if not (where is None or (isinstance(where, str) and len(where) <= _MOST_TEXT)):
-        raise InvalidArgumentError(f"expected where to be null or a text of at most {_MOST_TEXT} characters")
+    if not (where is None or (isinstance(where, str) and len(where) <= MOST_TEXT)):
+        raise InvalidArgumentError(f"expected where to be null or a text of at most {MOST_TEXT} characters")
     if not isinstance(options, dict):
         raise InvalidArgumentError("expected options to be an object")
     return JobRequest(kind, set_name, where or None, options)

@@ -16,6 +16,7 @@ from tfrkit.records.compare.diff_options import CompareOptions
 from tfrkit.records.where import WhereChoice, parse_where
 from tfrkit.viewer.diff_job import comparison
 from tfrkit.viewer.job import BackgroundJob, Work
+from tfrkit.viewer.record_order import RecordOrder, SortedMatches
 from tfrkit.viewer.record_pass import JobFiles
 from tfrkit.viewer.search import Matches, search
 from tfrkit.viewer.shown.rows import Matched
@@ -48,7 +49,9 @@ class JobRequest:
 
 
 def _search(request: JobRequest, sets: Mapping[str, JobFiles]) -> Work:
-    return search(sets[request.set_name], request.where or "")
+    files = sets[request.set_name]
+    order = RecordOrder.of(request.options.get("order"), files.kinds)
+    return search(files, request.where or "", order)
 
 
 def _statistics(request: JobRequest, sets: Mapping[str, JobFiles]) -> Work:
@@ -145,7 +148,7 @@ class Jobs:
         job = self.get(name)
         if job.kind != "search":
             raise NotFoundError(f"the job {name!r:.40} has no matches: it is not a search.")
-        found: Matches | None = job.result
+        found: Matches | SortedMatches | None = job.result
         if found is None:
             return Matched((), None)
         total = found.kept if job.is_over else None  # asked before the matches: those are all then

@@ -11,7 +11,7 @@ import threading
 from collections.abc import Callable, Generator, Mapping
 from contextlib import closing
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
@@ -121,6 +121,18 @@ class RecordPass:
         file, numbers = self._numbers[block.path or ""], block.places()[0]
         dropped = self._damages.get(file)
         return file, numbers if not dropped else numbers + np.searchsorted(dropped, numbers, side="right")
+
+    def progress(self) -> dict[str, Any]:
+        """Return how far it is and what it passed over, for the events of its job."""
+        return {
+            "done": self.scanned,
+            "scanned": self.scanned,
+            "of": self._files.records,
+            "share": round(self.share, 4),
+            "unreadable": self.unreadable,
+            "skipped": self.skipped,
+            "file_errors": [{"file": file, "error": text} for file, text in self.errors[:100]],
+        }
 
     def _note_unreadable(self, count: int) -> None:
         with self._lock:

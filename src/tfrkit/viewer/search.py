@@ -1,7 +1,8 @@
 """The job `search`: which records a condition takes, with their numbers, and the first of them at once.
 
 What it costs is what `scan` costs. The numbers are kept, 8 bytes each, up to a limit; the records are not, except the
-first few, so that a page shows them before any index is made.
+first few, so that a page shows them before any index is made. In another order than that of the files
+(`record_order.py`) they are shown when all are found.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from typing import Any, Final
 from tfrkit.model.block import Block
 from tfrkit.records.where import parse_where
 from tfrkit.viewer.job import BackgroundJob, Work
+from tfrkit.viewer.record_order import RecordOrder, SortedMatches
 from tfrkit.viewer.record_pass import JobFiles, RecordPass
 from tfrkit.viewer.shown.rows import MatchedRecord
 
@@ -64,6 +66,13 @@ class Matches:
         self.count += len(numbers)
         self.kept += min(room, len(numbers))
 
+    def finish(self) -> None:
+        """Note that there are no others."""
+
+    def event(self) -> dict[str, int]:
+        """Return what the page is told of them."""
+        return {"matches": self.count, "kept": self.kept}
+
     def slice(self, start: int, count: int) -> list[MatchedRecord]:
         """Return some matches by their numbers among the matches; fewer if there are no more, or they were not kept."""
         found: list[MatchedRecord] = []
@@ -81,45 +90,35 @@ class Matches:
         return found
 
 
-def search(files: JobFiles, text: str) -> Work:
-    """Return the work of searching records.
+def search(files: JobFiles, text: str, order: RecordOrder | None = None) -> Work:
+    """Return the work of searching records; an order may do without a condition, which all fit then.
 
     Raises:
         InvalidArgumentError: the text is not a condition, or does not fit the kinds of features.
     """
-    records, matches = RecordPass(files, parse_where(text)), Matches()
+    records = RecordPass(files, None if order and not text else parse_where(text))
+    matches = Matches() if order is None else SortedMatches(order)
 
     def work(job: BackgroundJob) -> None:
         job.result = matches
 
         def publish() -> None:
-            job.publish(**_event(files, records, matches))
+            job.publish(**records.progress(), **matches.event())
 
         def tick() -> None:
             job.check()
             if job.is_due():
                 publish()
 
-        with closing(records.blocks(tick)) as blocks:
-            for block in blocks:
-                is_first = not matches.count
-                matches.add(*records.places(block), block)
-                if is_first:
-                    publish()
-        publish()
+        try:
+            with closing(records.blocks(tick)) as blocks:
+                for block in blocks:
+                    is_first = not matches.count
+                    matches.add(*records.places(block), block)
+                    if is_first:
+                        publish()
+        finally:
+            matches.finish()  # what was found stays, of a search that was stopped, too
+            publish()
 
     return work
-
-
-def _event(files: JobFiles, records: RecordPass, matches: Matches) -> dict[str, Any]:
-    return {
-        "matches": matches.count,
-        "kept": matches.kept,
-        "done": records.scanned,
-        "scanned": records.scanned,
-        "of": files.records,
-        "share": round(records.share, 4),
-        "unreadable": records.unreadable,
-        "skipped": records.skipped,
-        "file_errors": [{"file": file, "error": text} for file, text in records.errors[:100]],
-    }

@@ -45,28 +45,28 @@ def statistics(files: JobFiles, where: WhereChoice | None, columns: Collection[s
     def work(job: BackgroundJob) -> None:
         if where is None:
             _count_first(job, files, names)
-        _count_all(job, files, records, names)
+        _count_all(job, records, names)
 
     return work
 
 
-def _count_all(job: BackgroundJob, files: JobFiles, records: RecordPass, names: set[str] | None) -> None:
+def _count_all(job: BackgroundJob, records: RecordPass, names: set[str] | None) -> None:
     native = _core.Statistics(names)
     due = 0.0  # when the next event may be made
 
     def tick() -> None:
         job.check()
         if job.is_due():
-            job.publish(**_progress(files, records))
+            job.publish(**records.progress())
 
     with closing(records.blocks(tick)) as blocks:
         for batch in _batches(blocks):
             native.add(block_pieces(batch), 0)
             job.check()
             if (now := time.monotonic()) >= due:
-                job.publish(**_progress(files, records), **_found(native))
+                job.publish(**records.progress(), **_found(native))
                 due = time.monotonic() + _SHARE_OF_TIME * (time.monotonic() - now)
-    job.publish(**_progress(files, records), **_found(native))
+    job.publish(**records.progress(), **_found(native))
 
 
 def _count_first(job: BackgroundJob, files: JobFiles, names: set[str] | None) -> None:
@@ -98,18 +98,6 @@ def _batches(blocks: Iterator[Block]) -> Iterator[list[Block]]:
             batch, size, since = [], 0, time.monotonic()
     if batch:
         yield batch
-
-
-def _progress(files: JobFiles, records: RecordPass) -> dict[str, Any]:
-    return {
-        "done": records.scanned,
-        "scanned": records.scanned,
-        "of": files.records,
-        "share": round(records.share, 4),
-        "unreadable": records.unreadable,
-        "skipped": records.skipped,
-        "file_errors": [{"file": file, "error": text} for file, text in records.errors[:100]],
-    }
 
 
 def _found(native: _core.Statistics) -> dict[str, Any]:

@@ -31,7 +31,11 @@ _TYPES: Final[tuple[tuple[re.Pattern[bytes], str], ...]] = (
     (re.compile(rb"ID3[\x02-\x04]|\xff[\xe3\xf3\xfb\xf2\xfa]"), "audio/mpeg"),
     (re.compile(rb"....ftypM4A", re.DOTALL), "audio/mp4"),
 )
-_HEADERS: Final = {"Content-Security-Policy": "default-src 'none'; sandbox", "Cache-Control": "no-store"}
+_HEADERS: Final = {
+    "Content-Security-Policy": "default-src 'none'; sandbox",
+    "Cache-Control": "no-store",
+    "Accept-Ranges": "bytes",
+}
 _UNSAFE: Final = re.compile(r"[^A-Za-z0-9._-]+")
 
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Sequence
-from typing import Any, Final, NamedTuple
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, Final, NamedTuple, TypeAlias
 
 from tfrkit.errors import OpError
 from tfrkit.model.block import Block
@@ -22,14 +22,16 @@ _MOST_ROWS: Final = 500
 _COLUMNS: Final = 60  # unless others are asked for
 _MOST_COLUMNS: Final = 500
 _ROWS_BYTES: Final = 3 << 20  # of an answer: what is left of it is asked for again
+_Row: TypeAlias = dict[str, Any]
 
 
 class MatchedRecord(NamedTuple):
-    """A record that a job has found: its file, its number there, and itself if the job still has it."""
+    """A record that a job has found: its file, its number there, itself if the job still has it, its key if sorted."""
 
     file: int
     record: int
     data: bytes | None
+    key: float | int | str | None = None
 
 
 class Matched(NamedTuple):
@@ -52,23 +54,39 @@ def rows_json(session: Session, asked: Asked, matches: Callable[[str, int, int],
     """
     viewed = session.get(asked.text("set", "a"))
     start, count = asked.number("start", 0), asked.number("count", 100, most=_MOST_ROWS)
-    columns = asked.names("columns")
+    names = _columns(viewed.outline, asked.names("columns"))
     job = asked.maybe("job")
     if job is None:
         runs, total = viewed.data.page(start, count), viewed.data.total
     else:
-        found = matches(job, start, count)
-        runs, total = _runs_of_matches(viewed.data, found.records), found.total
-    names = _columns(viewed.outline, columns)
-    rows: list[dict[str, Any]] = []
+        records, total = matches(job, start, count)
+        wanted = {each[:2]: each.key for each in records}
+        runs = _runs_of_matches(viewed.data, sorted(records, key=lambda each: each[:2]))
+    rows = (row for run in runs for row in _rows(viewed, run, names))
+    if job is not None:
+        rows = _in_order(rows, wanted)
+    return {"rows": list(_fitting(rows)), "total": total, "start": start}
+
+
+def _in_order(rows: Iterable[_Row], wanted: Mapping[tuple[int, int], Any]) -> Iterator[_Row]:
+    """Yield rows that come by file and number in another order, with their keys, each as soon as it is there."""
+    waiting: dict[tuple[int, int], _Row] = {}
+    rows = iter(rows)
+    for place, key in wanted.items():
+        while place not in waiting and (row := next(rows, None)) is not None:
+            waiting[row["file"], row["record"]] = row
+        if place in waiting:
+            yield {**waiting.pop(place), "key": key}
+
+
+def _fitting(rows: Iterable[_Row]) -> Iterator[_Row]:
+    """Yield the rows that an answer has room for, at least one."""
     size = 0
-    for run in runs:
-        for row in _rows(viewed, run, names):
-            rows.append(row)
-            size += len(json.dumps(row))
+    for row in rows:
+        yield row
+        size += len(json.dumps(row))
         if size > _ROWS_BYTES:
-            break
-    return {"rows": rows, "total": total, "start": start}
+            return
 
 
 def decode_frames(frames: Sequence[RawFrame], names: Sequence[str] | None) -> list[DecodedRecord]:

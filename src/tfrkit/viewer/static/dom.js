@@ -42,6 +42,13 @@ export function replace(node, ...children) {
   return append(node, children);
 }
 
+/** Put other children into a node; the control that has the focus gets it again, by its name. */
+export function redraw(node, ...children) {
+  const focused = node.contains(document.activeElement) ? document.activeElement.name : "";
+  replace(node, ...children);
+  if (focused) node.querySelector(`[name="${CSS.escape(focused)}"]`)?.focus();
+}
+
 /** Make a button with a text. */
 export function button(text, click, attributes = {}) {
   return el("button", { type: "button", ...attributes, on: { click } }, text);

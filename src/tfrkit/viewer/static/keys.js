@@ -27,6 +27,8 @@ const KEYS = [
       ["Home End", "first, last"],
       ["Enter", "open the record"],
       ["t", "pictures, cards, table"],
+      ["o", "order"],
+      ["O", "the other way round"],
     ],
   ],
   [

@@ -108,7 +108,7 @@ function drawTop() {
 function show(state) {
   if (session === null) return;
   if (state.set === "b" && !session.sets.b) note({ set: "a" });
-  searchFor(current().set, state.where);
+  searchFor(current());
   drawTop();
   where.update();
   if (shown !== state.view) {
@@ -120,10 +120,11 @@ function show(state) {
 }
 
 function back() {
-  const { view: name, where: asked } = current();
+  const { view: name, where: asked, order } = current();
   if (document.activeElement?.matches("input, select, textarea")) document.activeElement.blur();
   else if (name !== "grid") go({ view: "grid" });
   else if (asked) go({ where: "" });
+  else if (order) go({ order: "" });
 }
 
 function handle(key) {

@@ -1,8 +1,21 @@
-// Owns the search for the records that the filter takes: one job at a time for the set that is shown.
+// Owns the search for the records that the filter takes, or all, in an order: one job at a time for the set that is shown.
 
 import { cancelJob, startJob, stopJob, watchJob } from "./api.js";
 
-const NONE = { state: "none", id: null, set: "a", where: "", matches: null, scanned: 0, of: null, error: null };
+const NONE = {
+  state: "none",
+  id: null,
+  set: "a",
+  where: "",
+  order: "",
+  matches: null, // found
+  kept: null, // that can be shown
+  missing: 0, // last in the order, as they have no value
+  undecodable: 0, // after those, as their picture does not decode
+  scanned: 0,
+  of: null,
+  error: null,
+};
 
 const listeners = new Set();
 let now = NONE;
@@ -14,7 +27,7 @@ function set(changes) {
   for (const listener of [...listeners]) listener(now);
 }
 
-/** The search as it stands: {state: none|starting|running|done|failed|cancelled, id, matches, scanned, of, error, hint}. */
+/** The search as it stands: NONE, where the state may be starting, running, done, failed or cancelled. */
 export function search() {
   return now;
 }
@@ -25,24 +38,25 @@ export function onSearch(listener) {
   return () => listeners.delete(listener);
 }
 
-/** Make the search one for this filter; one that is already there stays. */
-export async function searchFor(of, where, again = false) {
-  if (!again && now.set === of && now.where === where) return;
+/** Make the search one for this filter and order; one that is already there stays. */
+export async function searchFor({ set: of, where, order }, again = false) {
+  if (!again && now.set === of && now.where === where && now.order === order) return;
   round += 1;
   const mine = round;
   stop();
   if (now.id !== null) cancelJob(now.id);
-  set({ ...NONE, set: of, where, state: where ? "starting" : "none" });
-  if (!where) return;
+  const wanted = Boolean(where || order);
+  set({ ...NONE, set: of, where, order, state: wanted ? "starting" : "none" });
+  if (!wanted) return;
   try {
-    const id = await startJob("search", of, where);
+    const id = await startJob("search", of, where, { order });
     if (mine !== round) {
       cancelJob(id);
       return;
     }
     set({ id, state: "running" });
     stop = watchJob(id, (event) => {
-      if (mine === round) set(event);
+      if (mine === round) set({ ...event, where, order });
     });
   } catch (error) {
     if (mine === round) set({ state: "failed", error: error.message, hint: error.hint, at: error.at });

@@ -13,6 +13,7 @@ const DEFAULTS = {
   columns: "", // of the table, with commas
   find: "",
   sort: "",
+  order: "", // of the grid: "value:score", "-brightness:image" from the greatest on; "" is that of the files
   at: 0, // first row of the grid
   n: null, // record shown
   i: null, // its place among the matches
@@ -25,7 +26,7 @@ const OWN = {
   files: [],
   compare: ["find", "sort"],
 };
-const SHARED = ["set", "where", "layout", "size", "image", "columns"];
+const SHARED = ["set", "where", "order", "layout", "size", "image", "columns"];
 
 const listeners = new Set();
 const asked = new URLSearchParams(location.search).get("where"); // of the address that the command printed
@@ -55,8 +56,7 @@ function write(of) {
 
 function changed(changes) {
   const next = { ...state, ...changes };
-  const other =
-    ("where" in changes && changes.where !== state.where) || ("set" in changes && changes.set !== state.set);
+  const other = ["where", "order", "set"].some((name) => name in changes && changes[name] !== state[name]);
   if (other) {
     next.at = changes.at ?? 0;
     next.i = changes.i ?? null;
@@ -73,6 +73,11 @@ function tell() {
 /** The state as it is now; not to be changed in place. */
 export function current() {
   return state;
+}
+
+/** Whether a search finds the records, and in which order. */
+export function isSearched(of) {
+  return Boolean(of.where || of.order);
 }
 
 /** The link to a changed state. */

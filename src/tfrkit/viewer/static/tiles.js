@@ -1,7 +1,7 @@
 // Owns what one record looks like in the grid: a picture, a card of text, or a line of the table.
 
 import { el } from "./dom.js";
-import { count, plural } from "./format.js";
+import { bytes, count, number, plural } from "./format.js";
 import { thumb } from "./thumbs.js";
 
 const SIZES = { s: 96, m: 160, l: 256 };
@@ -49,11 +49,22 @@ function cellText(cell) {
   return cell.t || "(empty)";
 }
 
+/** The key by which a record stands where it does; "" without one. */
+function keyText(row, context) {
+  if (row.key === undefined || row.key === null) return "";
+  return context.order.includes("bytes:") ? bytes(row.key) : number(row.key);
+}
+
+/** The number of a record, and its key if there is an order. */
+function numberText(row, context) {
+  return [count(row.n), keyText(row, context)].filter(Boolean).join(" · ");
+}
+
 /** What a screen reader says of a record. */
 function title(row, context) {
   const label = context.label && cellText(row.cells[context.label]);
   const damage = row.error && `damaged: ${row.error}`;
-  return [row.n === null ? "Record" : `Record ${count(row.n)}`, label, damage].filter(Boolean).join(", ");
+  return [row.n === null ? "Record" : `Record ${count(row.n)}`, label, keyText(row, context), damage].filter(Boolean).join(", ");
 }
 
 function drawTile(row, context) {
@@ -81,7 +92,7 @@ function drawTile(row, context) {
     "span",
     { class: "caption" },
     el("span", { class: "label", title: label }, label),
-    el("span", { class: "number" }, `${count(row.n)}${more}`),
+    el("span", { class: "number" }, `${numberText(row, context)}${more}`),
   );
   return [face, caption];
 }
@@ -91,7 +102,7 @@ function drawCard(row, context) {
     "span",
     { class: "caption" },
     el("span", { class: "label" }, context.label ? cellText(row.cells[context.label]) : ""),
-    el("span", { class: "number" }, count(row.n)),
+    el("span", { class: "number" }, numberText(row, context)),
   );
   if (row.error) return [head, el("span", { class: "why" }, row.error)];
   const names = Object.keys(row.cells).filter((name) => name !== context.label);
@@ -119,8 +130,9 @@ function drawCard(row, context) {
 }
 
 function drawLine(row, context) {
-  const number = el("span", { class: "cell number" }, count(row.n));
-  if (row.error) return [number, el("span", { class: "cell why wide" }, row.error)];
+  const place = el("span", { class: "cell number" }, count(row.n));
+  const key = context.order ? el("span", { class: "cell numeric" }, keyText(row, context) || "–") : [];
+  if (row.error) return [place, key, el("span", { class: "cell why wide" }, row.error)];
   const cells = context.columns.map((feature) => {
     const cell = row.cells[feature.name];
     const numeric = cell && feature.kind !== "bytes" && cell.n === 1;
@@ -130,7 +142,7 @@ function drawLine(row, context) {
       cell ? cellText(cell) : "–",
     );
   });
-  return [number, cells];
+  return [place, key, cells];
 }
 
 /** The element of an item: a link to its record, or a grey place while the row is on its way. */

@@ -133,7 +133,7 @@ export function whereBox(context) {
     const where = input.value.trim();
     offered = null;
     drawNames();
-    if (where === current().where) searchFor(current().set, where, search().state === "failed");
+    if (where === current().where) searchFor(current(), search().state === "failed");
     else go({ where });
   }
 
@@ -172,6 +172,12 @@ export function whereBox(context) {
     event.stopPropagation();
   });
 
+  /** A way to records that come last, as an order does not know them. */
+  function last(what, amount, fromEnd) {
+    const at = Math.max(0, search().kept - fromEnd);
+    return button(`${count(amount)} ${what}`, () => go({ view: "grid", at }), { class: "link" });
+  }
+
   function drawFound() {
     const now = search();
     if (now.state === "none") {
@@ -179,15 +185,16 @@ export function whereBox(context) {
       return;
     }
     if (now.state === "failed") {
-      if (document.activeElement !== input || input.value.trim() === now.where)
+      if (now.where && !now.error.startsWith("order:") && (document.activeElement !== input || input.value.trim() === now.where))
         showError({ error: now.error, at: now.at });
-      replace(found, el("span", { class: "bad" }, "not searched"));
+      replace(found, el("span", { class: "bad" }, now.order ? "not sorted" : "not searched"));
       return;
     }
     const running = now.state === "running" || now.state === "starting";
     const share = now.of ? now.scanned / now.of : now.share;
     const part = running || now.state === "cancelled" ? ` in ${percent(share ?? 0, 1)}` : ` of ${count(now.scanned)}`;
     const bad = now.unreadable ? ` · ${plural(now.unreadable, "record")} unreadable` : "";
+    const what = !now.where ? "sorted" : now.matches === 1 ? "match" : "matches";
     replace(
       found,
       running && el("progress", { max: "1", value: share ?? null, "aria-label": "Search" }),
@@ -195,10 +202,12 @@ export function whereBox(context) {
         "span",
         {},
         el("strong", {}, count(now.matches ?? 0)),
-        ` ${now.matches === 1 ? "match" : "matches"}${part}${bad}`,
+        ` ${what}${part}${bad}`,
       ),
+      now.missing > 0 && now.kept > 0 && last("without a value", now.missing, now.missing + now.undecodable),
+      now.undecodable > 0 && now.kept > 0 && last("not decoded", now.undecodable, now.undecodable),
       running && button("Stop", stopSearch, { class: "quiet" }),
-      now.state === "cancelled" && button("Continue", () => searchFor(now.set, now.where, true), { class: "quiet" }),
+      now.state === "cancelled" && button("Continue", () => searchFor(now, true), { class: "quiet" }),
     );
   }
 

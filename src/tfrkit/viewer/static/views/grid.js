@@ -1,11 +1,12 @@
 // Owns the grid: all records, or those that the filter takes, as pictures, cards or a table.
 
-import { button, el, later, notice, replace } from "../dom.js";
+import { button, el, later, notice, redraw, replace } from "../dom.js";
 import { count, plural } from "../format.js";
 import { Rows } from "../rows.js";
-import { onSearch, search } from "../search.js";
+import { onSearch, search, searchFor } from "../search.js";
 import { Scroller } from "../scroller.js";
-import { current, go, link, note } from "../state.js";
+import { orderChoice } from "../order.js";
+import { current, go, isSearched, link, note } from "../state.js";
 import { LAYOUTS, drawItem, dropItem, neededColumns, suitableLayout, tableColumns } from "../tiles.js";
 
 /** Show the grid in `place`; the returned object answers keys and changes of the state, and closes. */
@@ -59,6 +60,7 @@ export function grid(place, context) {
       label: label?.name ?? null,
       boxes: boxes?.name ?? null,
       columns: tableColumns(features, state.columns),
+      order: state.order,
       left: Math.max(
         0,
         features.length - neededColumns({ layout: "cards", label: label?.name ?? null }, features).length,
@@ -85,13 +87,15 @@ export function grid(place, context) {
     box.style.setProperty("--line-height", `${kind.height(looks.size)}px`);
     view.dataset.layout = looks.layout;
     const table = looks.layout === "table";
-    box.style.setProperty("--columns", looks.columns.length);
-    head.style.setProperty("--columns", looks.columns.length);
+    const columns = looks.columns.length + (looks.order ? 1 : 0);
+    box.style.setProperty("--columns", columns);
+    head.style.setProperty("--columns", columns);
     head.hidden = !table;
     replace(
       head,
       table && [
         el("span", { class: "cell number" }, "record"),
+        looks.order && el("span", { class: "cell numeric" }, "sorted by"),
         looks.columns.map((feature) =>
           el(
             "span",
@@ -106,11 +110,12 @@ export function grid(place, context) {
 
   function openSource() {
     const state = current();
-    const job = state.where ? search().id : null;
+    const searched = isSearched(state);
+    const job = searched ? search().id : null;
     const columns = context.set().features.length > 0 ? neededColumns(looks, context.set().features) : null;
-    const wanted = JSON.stringify([state.set, state.where, job, columns]);
+    const wanted = JSON.stringify([state.set, state.where, state.order, job, columns]);
     if (wanted === source) return;
-    if (state.where && job === null) {
+    if (searched && job === null) {
       // the search starts, or has failed
       rows?.close();
       rows = null;
@@ -132,7 +137,7 @@ export function grid(place, context) {
   function known() {
     if (rows === null) return 0;
     const state = current();
-    if (state.where) return search().matches ?? 0;
+    if (isSearched(state)) return search().kept ?? 0;
     return rows.total ?? context.set().records ?? Math.max(rows.seen + 100, state.at + 100);
   }
 
@@ -149,7 +154,9 @@ export function grid(place, context) {
     const found = search();
     const items = known();
     looks.total = items;
-    box.classList.toggle("dim", Boolean(state.where) && found.state === "failed");
+    const searched = isSearched(state);
+    const stopped = ["done", "cancelled"].includes(found.state);
+    box.classList.toggle("dim", searched && found.state === "failed");
     if (rows?.error) {
       replace(
         message,
@@ -158,16 +165,20 @@ export function grid(place, context) {
           rows.error.message,
           rows.error.hint,
           button("Try again", () => {
+            if (searched && rows.error.status === 404) return searchFor(state, true); // the server has forgotten it
             rows.retry();
             tellState();
             scroller.draw();
+            return undefined;
           }),
         ),
       );
     } else if (rows?.waiting) replace(message, notice("loading", "Not reached yet", rows.waiting));
-    else if (state.where && found.state === "failed")
-      replace(message, notice("error", "This filter does not work", found.error));
-    else if (state.where && items === 0 && found.state === "done") {
+    else if (searched && found.state === "failed") {
+      const order = found.order && found.error.startsWith("order:");
+      const back = order && button("As in the files", () => go({ order: "" }));
+      replace(message, notice("error", `This ${order ? "order" : "filter"} does not work`, found.error, back));
+    } else if (state.where && items === 0 && found.state === "done") {
       replace(
         message,
         notice(
@@ -177,17 +188,16 @@ export function grid(place, context) {
           button("Remove the filter", () => go({ where: "" })),
         ),
       );
-    } else if (state.where && items === 0 && found.state !== "cancelled")
-      replace(message, notice("loading", "Searching …"));
+    } else if (searched && items === 0 && !stopped)
+      replace(message, notice("loading", found.order ? "Sorting …" : "Searching …"));
     else if (items === 0 && rows?.total === 0)
       replace(message, notice("empty", "No records", "The files are empty."));
     else replace(message);
-    const end = !state.where && rows?.total === null && context.set().records === null;
-    counted.textContent = end
-      ? "counting records …"
-      : state.where
-        ? plural(items, "match", "matches")
-        : plural(items, "record");
+    const counting = !searched && rows?.total === null && context.set().records === null;
+    const left = searched && stopped && items < found.matches ? `the first ${count(items)} of ` : "";
+    const all = left ? found.matches : items;
+    const amount = state.where ? plural(all, "match", "matches") : plural(all, "record");
+    counted.textContent = counting ? "counting records …" : `${left}${amount}`;
   }
 
   function toolbar() {
@@ -209,6 +219,7 @@ export function grid(place, context) {
         ([name, { title }]) =>
           (name !== "tiles" || looks.images.length > 0) &&
           button(title, () => go({ layout: name }), {
+            name: `layout ${name}`,
             "aria-pressed": String(name === looks.layout),
             "data-layout": name,
           }),
@@ -223,6 +234,7 @@ export function grid(place, context) {
         ["l", "Large"],
       ].map(([name, title]) =>
         button(name.toUpperCase(), () => go({ size: name }), {
+          name: `size ${name}`,
           "aria-pressed": String(name === looks.size),
           title,
           "aria-label": title,
@@ -241,6 +253,7 @@ export function grid(place, context) {
           looks.image,
         ),
       looks.layout === "table" && columnMenu(),
+      orderChoice(context.set().features, looks.order),
       el("span", { class: "grow" }),
       counted,
     ];
@@ -255,6 +268,7 @@ export function grid(place, context) {
         {},
         el("input", {
           type: "checkbox",
+          name: `column ${name}`,
           checked: now.includes(name),
           on: {
             change: () => {
@@ -268,7 +282,7 @@ export function grid(place, context) {
     );
     return el(
       "details",
-      { class: "menu" },
+      { class: "menu", open: bar.querySelector("details.menu")?.open },
       el("summary", {}, `Columns ${now.length} of ${count(features.length)}`),
       el("div", { class: "menu-body" }, boxes),
     );
@@ -312,7 +326,9 @@ export function grid(place, context) {
     else if (key === "t") {
       const names = Object.keys(LAYOUTS).filter((name) => name !== "tiles" || looks.images.length > 0);
       go({ layout: names[(names.indexOf(looks.layout) + 1) % names.length] });
-    } else return false;
+    } else if (key === "o") bar.querySelector("[name=order]").focus();
+    else if (key === "O") bar.querySelector("[name=direction]")?.click();
+    else return false;
     return true;
   }
 
@@ -323,11 +339,11 @@ export function grid(place, context) {
     looks = next;
     const same =
       before &&
-      ["set", "layout", "size", "image", "boxes", "label"].every((name) => before[name] === next[name]) &&
+      ["set", "layout", "size", "image", "boxes", "label", "order"].every((name) => before[name] === next[name]) &&
       String(before.columns.map((one) => one.name)) === String(next.columns.map((one) => one.name));
     openSource();
     scroller.items = known();
-    if (!same) replace(bar, toolbar());
+    if (!same) redraw(bar, toolbar());
     if (!same) layOut(before && before.set === next.set ? scroller.first : state.at);
     scroller.setItems(known());
     if (state.at !== scroller.first) scroller.scrollTo(state.at);
@@ -343,8 +359,8 @@ export function grid(place, context) {
 
   update();
   box.focus({ preventScroll: true });
-  const { where, n, i } = current();
-  const before = i ?? (where ? null : n); // the record that was looked at
+  const { n, i } = current();
+  const before = i ?? (isSearched(current()) ? null : n); // the record that was looked at
   if (before !== null) select(before);
   return {
     update,

@@ -5,7 +5,7 @@ import { button, el, notice, replace } from "../dom.js";
 import { baseName, bytes, checksum, count, plural } from "../format.js";
 import { renderValues, textOf } from "../renderers.js";
 import { search } from "../search.js";
-import { current, go, link, note } from "../state.js";
+import { current, go, isSearched, link, note } from "../state.js";
 import { stepsView } from "../steps.js";
 import { bytesView } from "../wire.js";
 
@@ -63,8 +63,8 @@ export function recordView(place, context) {
     const total = context.set().records;
     const found = search();
     const places =
-      state.where && state.i !== null
-        ? ["match ", count(state.i + 1), found.matches ? ` of ${count(found.matches)}` : ""]
+      isSearched(state) && state.i !== null
+        ? [state.where ? "match " : "sorted ", count(state.i + 1), found.matches ? ` of ${count(found.matches)}` : ""]
         : ["record ", el("strong", {}, count(n)), total === null ? "" : ` of ${count(total)} (from 0)`];
     const jump = el("input", {
       id: "jump",
@@ -235,7 +235,7 @@ export function recordView(place, context) {
   async function step(by) {
     const state = current();
     const n = state.n ?? 0;
-    if (state.where && state.i !== null) {
+    if (isSearched(state) && state.i !== null) {
       const i = state.i + by;
       const { id } = search();
       if (i < 0 || id === null) return;
