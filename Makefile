@@ -56,7 +56,7 @@ $(RUN)/.stamp-venv $(DEV)/.stamp-venv: %/.stamp-venv:
 
 $(RUN)/.stamp-tfrkit: $(RUN)/.stamp-venv pyproject.toml README.md LICENSE $(SOURCES)
 	@tools/ensure.sh compiler
-	$(RUN)/$(PIP_INSTALL) '.[images]'
+	$(RUN)/$(PIP_INSTALL) '.[images,view]'
 	@touch $@
 
 # The constraint is for the build of tfr-reader, of which there is no wheel; nothing else here is built with Cython.
@@ -81,7 +81,8 @@ install: $(DEV)/.stamp-tfrkit
 # --- demo ---
 
 demo: $(RUN)/.stamp-tfrkit
-	$(RUN)/bin/tfr demo
+	@rm -rf build/demo
+	$(RUN)/bin/tfr demo build/demo
 
 # --- test ---
 

@@ -29,7 +29,7 @@ def test_names_are_completed_by_keys(open_page: OpenPage, photos: str) -> None:
     page = open_page(photos, "#/grid", broken=True)
     page.keyboard.press("/")
     page.keyboard.type("heig")
-    expect(page.get_by_role("option", name="image/height")).to_be_visible()
+    expect(page.locator("#where-names").get_by_role("option", name="image/height")).to_be_visible()
     page.keyboard.press("Tab")
     expect(page.locator("#where")).to_have_value("image/height ")
 

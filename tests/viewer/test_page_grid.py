@@ -53,6 +53,17 @@ def test_columns_of_the_table_are_chosen(open_page: OpenPage, photos: str) -> No
     assert "columns=" in page.url
 
 
+def test_all_columns_of_a_wide_table_are_reached(open_page: OpenPage, photos: str) -> None:
+    page = open_page(photos, "#/grid?layout=table", size="narrow")
+    expect(page.locator(".item.table").first).to_contain_text("garden")
+    box, last = page.locator(".scroll"), page.locator(".table-head .cell").last
+    expect(last).not_to_be_in_viewport()
+    box.evaluate("box => box.scrollLeft = 9999")
+    expect(last).to_be_in_viewport(ratio=0.9)
+    cell = page.locator(".item.table").first.locator(".cell").last.bounding_box()
+    assert abs(cell["x"] - last.bounding_box()["x"]) < 1
+
+
 def test_scrolling_100000_pictures_keeps_two_screens_of_them(open_page: OpenPage, many: str) -> None:
     page = open_page(many, "#/grid")
     expect(page.locator("#grid-count")).to_have_text("100,000 records")

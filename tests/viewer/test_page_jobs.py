@@ -5,9 +5,13 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 from playwright.sync_api import expect
+
+from tests.viewer import page_data
+from tests.viewer.conftest import viewer_of
 
 OpenPage = Callable[..., Any]
 
@@ -73,6 +77,21 @@ def test_a_search_that_fails_says_why(open_page: OpenPage, steps: str) -> None:
     page.keyboard.press("Enter")
     expect(page.locator("#where-error")).to_contain_text("expected to compare 'episode' with a number")
     expect(page.get_by_role("alert")).to_contain_text("This filter does not work")
+
+
+def test_what_an_order_could_not_read_is_said(open_page: OpenPage, tmp_path: Path) -> None:
+    for name in ("here", "gone"):
+        page_data.write_steps(tmp_path / f"{name}.tfrecord")
+    with viewer_of(tmp_path) as url:
+        page = open_page(url)
+        expect(page.locator("#grid-count")).to_have_text("8 records")
+        (tmp_path / "gone.tfrecord").unlink()
+        page.get_by_label("Order").select_option("value:episode")
+        expect(page.locator(".found")).to_have_text("4 sorted · 1 file not read")
+        (tmp_path / "here.tfrecord").unlink()
+        page.get_by_role("button", name="Least first").click()
+        expect(page.get_by_text("No such file or directory")).to_be_visible()
+        page.close()
 
 
 def test_a_new_filter_ends_the_search_before_it(open_page: OpenPage, steps: str) -> None:

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import expect
 
+import tfrkit as tfr
 from tests.viewer.conftest import SIZES, viewer_of
 
 OpenPage = Callable[..., Any]
@@ -140,6 +141,22 @@ def test_the_comparison_shows_drift_and_changed_records(open_page: OpenPage, pho
     expect(card.locator("rect.of-a").first).to_be_attached()
     expect(card.locator("rect.of-b").first).to_be_attached()
     expect(page.locator(".facts-row")).to_contain_text("removed")
+
+
+def test_cards_say_which_kinds_a_feature_has_and_what_unlike_bytes_are_like(
+    open_page: OpenPage, tmp_path: Path
+) -> None:
+    with tfr.TFRecordWriter(str(tmp_path / "a.tfrecord")) as writer:
+        for number in range(9):
+            blob = bytes([number, 255]) * 200
+            writer.write_example({"x": f"{number}" if number % 3 == 0 else number, "blob": blob})
+    with viewer_of(tmp_path) as url:
+        page = open_page(url, "#/features")
+        expect(page.locator(".card[data-key='context x']")).to_contain_text("6 int64, 3 bytes")
+        card = page.locator(".card[data-key='context blob']")
+        expect(card).to_contain_text(re.compile("such as .*…"))
+        assert card.evaluate("card => card.scrollWidth <= card.clientWidth")
+        page.close()
 
 
 def test_one_set_alone_has_no_comparison(open_page: OpenPage, steps: str) -> None:

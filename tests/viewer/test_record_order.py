@@ -54,7 +54,9 @@ def test_integers_that_floats_do_not_tell_apart_are_sorted(tmp_path):
     assert job.result.slice(1, 1)[0].key == str(2**62)
 
 
-@pytest.mark.parametrize(("order", "expected"), [("value:x", [3, 0, 4, 1, 2, 5]), ("-value:x", [4, 0, 3, 1, 2, 5])])
+@pytest.mark.parametrize(
+    ("order", "expected"), [("value:x", [3, 0, 4, 1, 2, 5]), ("-value:x", [4, 0, 3, 1, 2, 5])]
+)
 def test_nan_and_missing_values_come_last_in_both_directions(tmp_path, order, expected):
     rows = [{"x": 1.0}, {"x": float("nan")}, {"y": 1}, {"x": float("-inf")}, {"x": [2.0, 0.0]}, {"x": []}]
     job = sorted_by([write_examples(tmp_path / "a", rows)], order, x="float32")
@@ -87,7 +89,11 @@ def test_pictures_by_brightness_and_size(tmp_path):
     random = np.random.default_rng(1)
     shades = [200, 30, 120]
     pictures = [np.full((20 + 8 * n, 60 - 9 * n, 3), shade, np.uint8) for n, shade in enumerate(shades)]
-    encoded = [tfr.image.encode_jpeg(pictures[0]), tfr.image.encode_png(pictures[1]), tfr.image.encode_jpeg(pictures[2])]
+    encoded = [
+        tfr.image.encode_jpeg(pictures[0]),
+        tfr.image.encode_png(pictures[1]),
+        tfr.image.encode_jpeg(pictures[2]),
+    ]
     cut = tfr.image.encode_jpeg(random.integers(0, 255, (90, 90, 3), np.uint8))[:1500]
     rows = [{"i": encoded[0]}, {"i": cut}, {"n": 1}, {"i": encoded[1]}, {"i": b"none"}, {"i": encoded[2]}]
     path = write_examples(tmp_path / "a", rows)
@@ -99,7 +105,11 @@ def test_pictures_by_brightness_and_size(tmp_path):
     assert keys == pytest.approx([shade / 255 for shade in sorted(shades)], abs=0.01)
     assert records(sorted_by([path], "-brightness:i", i="bytes"))[:3] == [0, 5, 3]
     assert [match.key for match in sorted_by([path], "width:i", i="bytes").result.slice(0, 3)] == [42, 51, 60]
-    assert [match.key for match in sorted_by([path], "-height:i", i="bytes").result.slice(0, 3)] == [36, 28, 20]
+    assert [match.key for match in sorted_by([path], "-height:i", i="bytes").result.slice(0, 3)] == [
+        36,
+        28,
+        20,
+    ]
 
 
 def test_an_order_of_matches_has_matches_only(tmp_path):
@@ -210,7 +220,10 @@ def test_rows_of_an_order_come_with_their_keys(tmp_path):
         assert [row["n"] for row in answer["rows"]] == [301, 0, 300, 1]
         assert [row["key"] for row in answer["rows"]] == [1, 0, 0, -1]
         assert [(row["file"], row["record"]) for row in answer["rows"]] == [(1, 1), (0, 0), (1, 0), (0, 1)]
-        assert client.send("POST", "/api/jobs", headers, '{"kind": "search", "options": {"order": 5}}').status == 400
+        assert (
+            client.send("POST", "/api/jobs", headers, '{"kind": "search", "options": {"order": 5}}').status
+            == 400
+        )
 
 
 def test_an_order_does_not_need_the_memory_of_its_records(tmp_path):

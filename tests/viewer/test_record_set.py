@@ -126,6 +126,11 @@ def test_a_file_that_shrinks_is_an_error_of_its_records(tmp_path: Path) -> None:
         rows = client.json("/api/rows", start=1990, count=10)["rows"]
         assert all(row["error"] for row in rows) or not rows
         assert shown(client, 10, 3) == [10, 11, 12]
+        reply = client.get("/api/record", n=1990)
+        assert reply.status in (200, 404), reply.body
+        found = client.session.get("a").data
+        [frame] = next(found.runs_of(0, [1990]))
+        assert frame.frame.error.startswith("the file has changed: it has ")
 
 
 def test_a_file_that_disappears_is_named(tmp_path: Path) -> None:

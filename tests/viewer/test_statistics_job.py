@@ -118,3 +118,17 @@ def test_cancelled_statistics_end_at_the_next_block(where, tmp_path, monkeypatch
     assert job.wait(30)
     assert job.state == "cancelled"
     assert job.event()["done"] < 300_000
+
+
+def test_rarest_labels_come_when_all_are_counted(tmp_path):
+    numbers = np.concatenate([np.repeat(np.arange(40), 10), [77, 99, 99]])
+    path = str(tmp_path / "a.tfrecord")
+    with tfr.TFRecordWriter(path) as writer:
+        writer.write_batch(
+            {"label": numbers, "few": numbers % 3, "name": [f"class {n}".encode() for n in numbers]}
+        )
+    [few, label, name] = counted(job_files([path])).event()["features"]
+    assert [(each["value"], each["count"]) for each in label["rarest"][:2]] == [(77, 1), (99, 2)]
+    assert [each["literal"] for each in name["rarest"][:2]] == ["'class 77'", "'class 99'"]
+    assert len(label["rarest"]) == 5
+    assert "rarest" not in few

@@ -18,9 +18,10 @@ from tfrkit.records.describe.feature_statistics import (
 )
 from tfrkit.viewer.answers import plain_number
 
-__all__ = ["feature_json", "features_json", "histogram_json", "where_literal", "where_name"]
+__all__ = ["feature_json", "features_json", "histogram_json", "rarest_json", "where_literal", "where_name"]
 
 TOP: Final = 20  # frequent values that are sent
+RAREST: Final = 5
 MOST_BYTES: Final = 2_000_000  # of all features in one event
 _NAME: Final = re.compile(r"[^\W\d][\w/.:-]*")
 _WORDS: Final = ("and", "or", "not", "in")
@@ -100,6 +101,12 @@ def feature_json(feature: FeatureStatistics, is_list: bool, records: int) -> dic
         **_numbers(values),
         **_content(values if feature.bytes is None or kind != "bytes" else feature.bytes),
     }
+
+
+def rarest_json(feature: FeatureStatistics) -> list[dict[str, Any]]:
+    """Return the values that are least frequent, the rarest first, if `top` has all of them but does not end before."""
+    values = feature.int64 or feature.float32 or feature.bytes
+    return [] if values is None else [_top(each) for each in reversed(values.top[TOP:][-RAREST:])]
 
 
 def histogram_json(histogram: Histogram | None) -> dict[str, Any] | None:

@@ -52,9 +52,14 @@ class RawFrame:
     error: str = ""
 
     @property
-    def payload(self) -> bytes:
+    def view(self) -> memoryview:
         """The record, damaged or not; empty if it cannot be read."""
-        return self.data[HEADER_BYTES:-FOOTER_BYTES]
+        return memoryview(self.data)[HEADER_BYTES:-FOOTER_BYTES]
+
+    @property
+    def payload(self) -> bytes:
+        """The same as a copy."""
+        return bytes(self.view)
 
 
 class RawFrames(Protocol):

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from tfrkit.model.block import Block
@@ -94,9 +94,9 @@ class Outline:
         return {each.name: names.get(each.kind or "", "") for each in self.features if each.list == "context"}
 
 
-def make_outline(payloads: Iterable[bytes]) -> Outline:
+def make_outline(payloads: Iterable[bytes | memoryview]) -> Outline:
     """Look into some records."""
-    chosen: list[bytes] = []
+    chosen: list[bytes | memoryview] = []
     size = 0
     for payload in payloads:
         chosen.append(payload)
@@ -107,7 +107,7 @@ def make_outline(payloads: Iterable[bytes]) -> Outline:
         return Outline()
     schema = inspect_blocks(Chosen([Block.from_records(chosen)], ()), threads=1)
     found = [*_features(schema.features, "context"), *_features(schema.feature_lists, "steps")]
-    found = _with_boxes(found)
+    found = _with_boxes(_with_names(found))
     kept = tuple(found[:MOST_FEATURES])
     left = len(found) - len(kept) + schema.not_followed
     return Outline(_kind(schema), kept, schema.records, left, {each.name: each for each in reversed(kept)})
@@ -148,6 +148,19 @@ def _feature(summary: FeatureSummary, where: str) -> Feature:
     return Feature(summary.name, where, kind, role, (least, counts.max), summary.records, summary.looks_like)
 
 
+def _with_names(features: list[Feature]) -> list[Feature]:
+    """Find texts that say in words what a label beside them says as a number: `image/text` beside `image/label`."""
+    labels = {
+        each.name.removesuffix("label") for each in features if each.role == "label" and each.kind == "int64"
+    }
+    return [
+        replace(each, role="label")
+        if each.role == "text" and each.name.removesuffix("text") in labels
+        else each
+        for each in features
+    ]
+
+
 def _with_boxes(features: list[Feature]) -> list[Feature]:
     """Find features that are sides of boxes, or boxes of four numbers each."""
     names = {each.name for each in features if each.kind == "float" and each.list == "context"}
@@ -162,9 +175,7 @@ def _with_boxes(features: list[Feature]) -> list[Feature]:
             elif _PACKED.search(each.name) and each.length[1] and all(n % 4 == 0 for n in each.length):
                 boxes = {"packed": each.name, "order": "yxyx"}
         if boxes is not None:
-            each = Feature(  # noqa: PLW2901  # the same with its boxes
-                each.name, each.list, each.kind, "boxes", each.length, each.records, each.looks_like, boxes
-            )
+            each = replace(each, role="boxes", boxes=boxes)  # noqa: PLW2901  # the same with its boxes
         found.append(each)
     return found
 

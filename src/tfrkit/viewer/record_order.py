@@ -70,10 +70,14 @@ class RecordOrder:
         measure, _, feature = str(text).removeprefix("-").partition(":")
         if measure not in _MEASURES:
             known = ", ".join(_MEASURES)
-            raise InvalidArgumentError(f"order: expected one of {known} and a feature but got {str(text)!r:.80}")
+            raise InvalidArgumentError(
+                f"order: expected one of {known} and a feature but got {str(text)!r:.80}"
+            )
         kind = kinds.get(feature, "") if feature or measure != "bytes" else "bytes"
         if not kind or (measure != "value" and kind != "bytes"):
-            several = "has several kinds of values" if feature in kinds else near_names(feature, sorted(kinds))
+            several = (
+                "has several kinds of values" if feature in kinds else near_names(feature, sorted(kinds))
+            )
             raise InvalidArgumentError(
                 f"order: {measure} needs a feature {'of one kind' if measure == 'value' else 'of bytes'} "
                 f"but got {feature!r:.80}: {f'it is {kind}' if kind else several}"
@@ -199,5 +203,7 @@ class SortedMatches:
         for at in range(start, min(self.kept, start + count)):
             file, record = divmod(int(self._places[at]), 1 << _RECORD_BITS)
             is_number = at < len(self._keys) and self._keys.dtype.kind != "S"
-            found.append(MatchedRecord(file, record, None, number_json(self._keys[at]) if is_number else None))
+            found.append(
+                MatchedRecord(file, record, None, number_json(self._keys[at]) if is_number else None)
+            )
         return found

@@ -118,6 +118,8 @@ class RecordSet:
                 self._first += some
                 size = sum(each.frame.size for each in self._first)
                 self._first_ended = len(self._first) >= _FIRST_RECORDS or size >= _FIRST_BYTES
+            if self._first_ended:
+                self._first_frames = iter(())  # which has a block of the file
             return self._first[:count]
 
     def page(self, start: int, count: int) -> Iterator[list[NumberedFrame]]:
@@ -154,15 +156,20 @@ class RecordSet:
         """Yield records of one file by their numbers there; one that cannot be read has an error."""
         start = self.number_of(file, 0)
         try:
-            for run in self._open(file).runs(records):
+            opened = self._open(file)
+            there = [each for each in records if each < opened.count]
+            for run in opened.runs(there):
                 if any(frame.error for frame in run):
                     self._forget(file)
                 yield [NumberedFrame(start + frame.record, file, frame) for frame in run]
+            if len(there) < len(records):
+                problem = f"the file has changed: it has {opened.count:,} records now"
+                yield [_unread(start, file, each, problem) for each in records if each >= opened.count]
         except (OpError, MissingExtraError) as error:
             self._forget(file)
             message = error.message if isinstance(error, OpError) else str(error)
             self.files[file].error = message
-            yield [NumberedFrame(start + each, file, RawFrame(each, -1, 0, b"", message)) for each in records]
+            yield [_unread(start, file, each, message) for each in records]
 
     def one(self, number: int) -> NumberedFrame:
         """Return one record.
@@ -305,6 +312,10 @@ class RecordSet:
     def opened(self, file: int) -> RawFrames | None:
         """Return a file if it is open."""
         return self._opened.get(file)
+
+
+def _unread(start: int, file: int, record: int, problem: str) -> NumberedFrame:
+    return NumberedFrame(start + record, file, RawFrame(record, -1, 0, b"", problem))
 
 
 def _stamp(path: str) -> tuple[int, int] | None:

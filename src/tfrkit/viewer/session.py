@@ -32,7 +32,7 @@ class ViewedSet:
         with self._lock:
             if self._outline is None:
                 frames = self.data.first(_SAMPLE_RECORDS)
-                self._outline = make_outline(each.frame.payload for each in frames if not each.frame.error)
+                self._outline = make_outline(each.frame.view for each in frames if not each.frame.error)
             return self._outline
 
     @property

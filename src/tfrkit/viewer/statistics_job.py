@@ -17,10 +17,11 @@ from tfrkit.model.block import Block
 from tfrkit.model.policy import TFRKIT
 from tfrkit.records.describe.choose_records import choose_blocks
 from tfrkit.records.describe.feature_statistics import FeatureStatistics
+from tfrkit.records.describe.native_statistics import each_feature
 from tfrkit.records.describe.statistics import Statistics
 from tfrkit.records.read.feature_columns import block_pieces
 from tfrkit.records.where import WhereChoice
-from tfrkit.viewer.feature_json import TOP, features_json
+from tfrkit.viewer.feature_json import TOP, features_json, rarest_json
 from tfrkit.viewer.job import BackgroundJob, Work
 from tfrkit.viewer.record_pass import JobFiles, RecordPass
 
@@ -29,6 +30,7 @@ __all__ = ["statistics"]
 _BATCH_BYTES: Final = 4 << 20  # counted at once: enough work for all threads
 _BATCH_SECONDS: Final = 0.25  # few records are counted after this time
 _SHARE_OF_TIME: Final = 10  # the time for events is this part of the time for counting
+_MOST_VALUES: Final = 10_000  # different ones of a feature, of which the rarest are known
 _FIRST_RECORDS: Final = 1000
 _FIRST_BYTES: Final = 16 << 20
 
@@ -66,7 +68,21 @@ def _count_all(job: BackgroundJob, records: RecordPass, names: set[str] | None) 
             if (now := time.monotonic()) >= due:
                 job.publish(**records.progress(), **_found(native))
                 due = time.monotonic() + _SHARE_OF_TIME * (time.monotonic() - now)
-    job.publish(**records.progress(), **_found(native))
+    found = _found(native)
+    _add_rarest(native, found["features"])
+    job.publish(**records.progress(), **found)
+
+
+def _add_rarest(native: _core.Statistics, features: list[dict[str, Any]]) -> None:
+    """Add the rarest values to labels and texts that have more of them than are sent, but few for their number."""
+    chosen = {
+        each["name"]: each
+        for each in features
+        if each["exact"] and (each["is_label"] or each["kind"] == "bytes") and each["list"] == "context"
+        if TOP < each["distinct"] <= min(_MOST_VALUES, each["count"] // 2)
+    }
+    for name, feature in each_feature(native, _MOST_VALUES, lists=False, names=chosen):
+        chosen[name]["rarest"] = rarest_json(feature)
 
 
 def _count_first(job: BackgroundJob, files: JobFiles, names: set[str] | None) -> None:

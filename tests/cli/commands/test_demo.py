@@ -7,7 +7,9 @@ import os
 from tfrkit.cli.demo_photos import CLASSES, write_photos
 
 
-def test_demo_builds_checks_shows_and_reads(command, tmp_path):
+def test_demo_builds_checks_shows_and_reads(command, tmp_path, monkeypatch):
+    monkeypatch.setattr("shutil.which", lambda name: None)
+    monkeypatch.setattr("sys.argv", ["bin/tfr"])
     code, out, err = command("demo", str(tmp_path / "kept"), "--photos", "40")
     assert code == 0, err
     assert "$ tfr build images photos.zip out" in err
@@ -23,6 +25,7 @@ def test_demo_builds_checks_shows_and_reads(command, tmp_path):
         "tfr",
         "read",
     ]
+    assert err.endswith(f"\nlook at them in a browser: bin/tfr view {tmp_path}/kept/out\n")
     assert (tmp_path / "kept" / "out" / "labels.txt").read_text("utf-8").split() == sorted(CLASSES)
 
 

@@ -194,3 +194,18 @@ def test_matches_of_a_search_are_rows(tmp_path: Path) -> None:
         assert [row["n"] for row in answer["rows"]] == [500, 501, 502]
         rows = client.json("/api/rows", job=job, start=450, count=100)["rows"]
         assert [row["cells"]["n"]["v"] for row in rows] == list(range(950, 1000))
+
+
+def test_text_beside_a_label_is_what_the_label_is_called(tmp_path: Path) -> None:
+    example = {"image/label": 3, "image/text": "cat", "text": "a cat", "image/text/lang": "en"}
+    with client_of([write_examples(tmp_path / "a.tfrecord", [example])]) as client:
+        features = client.json("/api/session")["sets"]["a"]["features"]
+    roles = {feature["name"]: feature["role"] for feature in features}
+    assert roles == {"image/label": "label", "image/text": "label", "text": "text", "image/text/lang": "text"}
+
+
+def test_a_large_value_leaves_room_for_others(tmp_path: Path) -> None:
+    example = {"blob": b"\0" * 60_000_000, "numbers": list(range(2000))}
+    with client_of([write_examples(tmp_path / "a.tfrecord", [example])]) as client:
+        features = client.json("/api/record", n=0)["features"]
+    assert [len(each["values"]) for each in features] == [1, 1000]

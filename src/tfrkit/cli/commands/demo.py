@@ -43,11 +43,26 @@ def demo(
 
     Example: tfr demo
     """
+    import shlex
     import tempfile
 
     kept = None if folder is None else contextlib.nullcontext(_new(folder))
     with kept or tempfile.TemporaryDirectory(prefix="tfrkit-demo-") as place, contextlib.chdir(place):
         _Tour(options.photos).run()
+    look = shlex.join([_program(), "view", os.path.join(folder or "FOLDER", "out")])
+    sys.stdout.flush()
+    say(
+        f"\nlook at them in a browser: {look}"
+        if folder
+        else f"\n`tfr demo FOLDER` keeps them, to look at: {look}"
+    )
+
+
+def _program() -> str:
+    """Return what a user has to type to call this command."""
+    import shutil
+
+    return "tfr" if shutil.which("tfr") else sys.argv[0]
 
 
 def _new(folder: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Container, Iterator
 from itertools import pairwise
 from typing import Any, Final
 
@@ -20,7 +21,7 @@ from tfrkit.records.describe.feature_statistics import (
     TopValue,
 )
 
-__all__ = ["decode_values", "make_features"]
+__all__ = ["decode_values", "each_feature", "make_features"]
 
 PERCENTS: Final = (1, 5, 25, 50, 75, 95, 99)
 _BINS: Final = 20
@@ -37,13 +38,18 @@ Array = npt.NDArray[Any]
 
 def make_features(native: _core.Statistics, top: int, *, lists: bool) -> dict[str, FeatureStatistics]:
     """Make the statistics of all features, or of all feature lists, by name in order."""
+    return dict(sorted(each_feature(native, top, lists=lists)))
+
+
+def each_feature(
+    native: _core.Statistics, top: int, *, lists: bool, names: Container[str] | None = None
+) -> Iterator[tuple[str, FeatureStatistics]]:
+    """Yield the statistics of features, or of feature lists, all or some of them."""
     examples, sequences, _, _ = native.records()
     # One after the other: the values of all features at once would take much memory.
-    found = {
-        name: _feature(name, native.feature(index, lists, top), examples + sequences, top, lists)
-        for index, name in enumerate(native.names(lists))
-    }
-    return dict(sorted(found.items()))
+    for index, name in enumerate(native.names(lists)):
+        if names is None or name in names:
+            yield name, _feature(name, native.feature(index, lists, top), examples + sequences, top, lists)
 
 
 def _feature(name: str, known: dict[str, Any], records: int, top: int, is_list: bool) -> FeatureStatistics:

@@ -15,7 +15,6 @@ __all__ = ["boxes_of", "cell_of", "number_json", "plain_text", "size_text", "ste
 
 _FEW: Final = 8  # values that a cell has
 _TEXT: Final = 120  # characters
-_LOOK: Final = 4 * _TEXT  # bytes that so many characters have at most
 _BOXES: Final = 50
 _KINDS: Final = {"float32": "float", "-": None}
 _TEXT_ROLES: Final = ("text", "label", "json")

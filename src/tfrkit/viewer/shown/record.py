@@ -104,7 +104,7 @@ def _checksums(frame: RawFrame) -> dict[str, Any]:
     if len(frame.data) < 16:
         return {"length_crc": None, "data_crc": None}
     stored = (frame.data[8:12], frame.data[-4:])
-    computed = (_core.crc32c_masked(frame.data[:8]), _core.crc32c_masked(frame.payload))
+    computed = (_core.crc32c_masked(frame.data[:8]), _core.crc32c_masked(frame.view))
     names = ("length_crc", "data_crc")
     pairs = [(int.from_bytes(each, "little"), crc) for each, crc in zip(stored, computed, strict=True)]
     return {
@@ -210,7 +210,7 @@ class _Shown:
         few = value[: max(1, min(_VALUES, self._left))]
         self._left -= len(few)
         if isinstance(value, list):
-            self._left -= sum(map(len, few)) // 1000
+            self._left -= sum(min(len(each), _TEXT) for each in few) // 1000  # no more of it is shown
             return [value_json(each, _TEXT) for each in few]
         return [number_json(each) for each in few]
 

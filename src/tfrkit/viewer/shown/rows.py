@@ -91,7 +91,7 @@ def _fitting(rows: Iterable[_Row]) -> Iterator[_Row]:
 
 def decode_frames(frames: Sequence[RawFrame], names: Sequence[str] | None) -> list[DecodedRecord]:
     """Return what is in frames, of their features only some; what cannot be decoded is bytes."""
-    block = Block.from_records([frame.payload for frame in frames])
+    block = Block.from_records([frame.view for frame in frames])
     try:
         return list(decode_records(block, names))
     except OpError:  # one of them: each for itself

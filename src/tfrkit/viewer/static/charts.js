@@ -147,23 +147,21 @@ export function histogram(chart) {
 }
 
 /** Bars of frequent values, each a button. `values`: [{text, count, part, of, chosen, click}]. */
-export function valueBars(values) {
-  const scale = Math.max(...values.map((one) => one.count), 1);
+export function valueBars(values, scale = Math.max(...values.map((one) => one.count), 1)) {
   return el(
     "ul",
     { class: "values" },
     values.map((one) => {
       const width = (amount) => ({ width: amount ? `${Math.max(0.5, (100 * amount) / scale)}%` : "0" });
-      const parted = one.part !== null && one.part !== undefined;
       const inside = [
         el("span", { class: "text" }, one.text === "" ? "(empty)" : one.text),
         el(
           "span",
           { class: "track" },
-          el("span", { class: parted ? "fill back" : "fill", style: width(one.count) }),
-          parted && el("span", { class: "fill part", style: width(one.part) }),
+          el("span", { class: one.parted ? "fill back" : "fill", style: width(one.count) }),
+          one.parted && el("span", { class: "fill part", style: width(one.part) }),
         ),
-        el("span", { class: "amount" }, count(parted ? one.part : one.count)),
+        el("span", { class: "amount" }, count(one.parted ? one.part : one.count)),
       ];
       const share = one.of ? `, ${percent(one.count, one.of)}` : "";
       const title = `${one.text}: ${count(one.count)}${share}`;

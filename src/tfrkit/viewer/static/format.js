@@ -26,6 +26,16 @@ export function bytes(size) {
   return `${value < 10 ? value.toFixed(2) : value < 100 ? value.toFixed(1) : value.toFixed(0)} ${units[unit]}`;
 }
 
+/** What a job could not read, as the end of a sentence; "" if it read everything. */
+export function passedOver({ skipped = 0, file_errors: errors = [] }) {
+  const parts = [skipped > 0 && `${plural(skipped, "damage")} passed over`];
+  parts.push(errors.length > 0 && `${plural(errors.length, "file")} not read`);
+  return parts
+    .filter(Boolean)
+    .map((part) => ` · ${part}`)
+    .join("");
+}
+
 /** A number with so many digits that it can be told from others, and no more. */
 export function number(value) {
   if (value === null || value === undefined) return "–";

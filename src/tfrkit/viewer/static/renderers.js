@@ -125,7 +125,7 @@ function oneText(of, value, index) {
       { class: "link" },
     );
   const binary = of.feature.role === "bytes" || (size !== undefined && size > 200);
-  return el("div", { class: "value-text" }, body, more, binary && downloads(of, index));
+  return el("div", { class: "value-text" }, body, more, more && " ", binary && downloads(of, index));
 }
 
 /** JSON as a tree that opens and closes; null if it is none, or was cut. */

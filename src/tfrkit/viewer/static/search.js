@@ -14,6 +14,7 @@ const NONE = {
   undecodable: 0, // after those, as their picture does not decode
   scanned: 0,
   of: null,
+  file_errors: [], // of files that cannot be read
   error: null,
 };
 

@@ -3,7 +3,7 @@
 import { get } from "./api.js";
 import { button, el, later, replace } from "./dom.js";
 import { chips, completion, quoteName } from "./expression.js";
-import { count, percent, plural } from "./format.js";
+import { count, passedOver, percent, plural } from "./format.js";
 import { onSearch, search, searchFor, stopSearch } from "./search.js";
 import { current, go } from "./state.js";
 
@@ -192,7 +192,8 @@ export function whereBox(context) {
     }
     const running = now.state === "running" || now.state === "starting";
     const share = now.of ? now.scanned / now.of : now.share;
-    const part = running || now.state === "cancelled" ? ` in ${percent(share ?? 0, 1)}` : ` of ${count(now.scanned)}`;
+    const all = now.where ? ` of ${count(now.scanned)}` : "";
+    const part = running || now.state === "cancelled" ? ` in ${percent(share ?? 0, 1)}` : all;
     const bad = now.unreadable ? ` · ${plural(now.unreadable, "record")} unreadable` : "";
     const what = !now.where ? "sorted" : now.matches === 1 ? "match" : "matches";
     replace(
@@ -202,7 +203,7 @@ export function whereBox(context) {
         "span",
         {},
         el("strong", {}, count(now.matches ?? 0)),
-        ` ${what}${part}${bad}`,
+        ` ${what}${part}${bad}${passedOver(now)}`,
       ),
       now.missing > 0 && now.kept > 0 && last("without a value", now.missing, now.missing + now.undecodable),
       now.undecodable > 0 && now.kept > 0 && last("not decoded", now.undecodable, now.undecodable),

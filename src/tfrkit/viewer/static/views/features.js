@@ -3,7 +3,7 @@
 import { histogram, rebin, valueBars } from "../charts.js";
 import { button, el, later, notice, replace } from "../dom.js";
 import { about, setPresent, setRange, toggleValue } from "../expression.js";
-import { count, number, percent, plural, range, shortened } from "../format.js";
+import { count, number, passedOver, percent, plural, range, shortened } from "../format.js";
 import { current, go, note } from "../state.js";
 import { ask, onStatistics, statistics, stopStatistics } from "../statistics.js";
 
@@ -167,7 +167,7 @@ function progress(all, matches, state) {
     { class: "muted" },
     matches
       ? `${plural(matches.records, "match", "matches")} in colour, all ${count(all.records)} in grey`
-      : `from all ${plural(all.records, "record")}`,
+      : `from all ${plural(all.records, "record")}${passedOver(all)}`,
   );
 }
 
@@ -226,6 +226,8 @@ function details(one, asked, all, matches, state) {
         })
       : el("span", {}, share);
   const facts = [lengths(found.length)];
+  const kinds = Object.entries(found.kinds ?? {});
+  if (kinds.length > 1) facts.unshift(kinds.map(([kind, records]) => `${count(records)} ${kind}`).join(", "));
   if (found.steps) facts.push(`${range(found.steps.min, found.steps.max)} steps`);
   if (typeof found.mean === "number" && !found.is_label)
     facts.push(`mean ${number(found.mean)} ± ${number(found.std)}`);
@@ -264,7 +266,9 @@ function isCategory(found) {
 
 function single(found) {
   const value = found.top[0]?.value ?? found.min;
-  return el("p", { class: "muted" }, value === null || value === undefined ? "no values" : `always ${number(value)}`);
+  const often = found.distinct > 1 ? "such as" : "always";
+  const text = value === null || value === undefined ? "no values" : `${often} ${shortened(number(value), 80)}`;
+  return el("p", { class: "muted text" }, text);
 }
 
 function lengths(found) {
@@ -318,25 +322,32 @@ function sizes(one, matches) {
 }
 
 function topValues(one, asked, matches, state, filters) {
-  const amounts = new Map((one.part?.top ?? []).map((value) => [String(value.value), value.count]));
-  const values = one.all.top.map((value) => ({
+  const listed = [...(one.part?.top ?? []), ...(one.part?.rarest ?? [])];
+  const amounts = new Map(listed.map((value) => [String(value.value), value.count]));
+  const others = (one.part?.distinct ?? 0) > amounts.size ? null : 0; // of values that are not among them
+  const rarest = one.all.rarest ?? [];
+  const values = [...one.all.top, ...rarest].map((value) => ({
     text: shortened(String(value.label ?? value.value), 80),
     count: value.count,
     of: one.all.count,
-    part: matches === null ? null : (amounts.get(String(value.value)) ?? 0),
+    parted: matches !== null,
+    part: amounts.get(String(value.value)) ?? others,
     chosen: asked?.values.has(value.literal),
     click:
       filters && value.literal !== null
         ? () => filter(state, toggleValue(state.where, one.name, value.literal))
         : null,
   }));
-  const list = valueBars(values);
-  [...list.querySelectorAll("button")].forEach((each, at) => (each.dataset.focus = `value ${at}`));
+  const shown = one.all.top.length;
   const rest = one.all.distinct - values.length;
-  return el(
+  const box = el(
     "div",
     {},
-    list,
+    valueBars(values.slice(0, shown)),
     rest > 0 && el("p", { class: "muted" }, `and ${one.all.exact ? "" : "about "}${count(rest)} less frequent`),
+    rarest.length > 0 && el("p", { class: "sub" }, "the rarest"),
+    rarest.length > 0 && valueBars(values.slice(shown), Math.max(...values.map((value) => value.count))),
   );
+  [...box.querySelectorAll("button")].forEach((each, at) => (each.dataset.focus = `value ${at}`));
+  return box;
 }

@@ -36,7 +36,10 @@ export function grid(place, context) {
       return element;
     },
     drop: dropItem,
-    moved: noteAt,
+    moved: () => {
+      head.scrollLeft = box.scrollLeft;
+      noteAt();
+    },
     resized,
     wanted: (start, end) => rows && rows.want(start, end),
   });
@@ -88,6 +91,7 @@ export function grid(place, context) {
     view.dataset.layout = looks.layout;
     const table = looks.layout === "table";
     const columns = looks.columns.length + (looks.order ? 1 : 0);
+    head.style.setProperty("padding-right", `${box.offsetWidth - box.clientWidth}px`); // the scroll bar of the rows
     box.style.setProperty("--columns", columns);
     head.style.setProperty("--columns", columns);
     head.hidden = !table;
@@ -191,7 +195,7 @@ export function grid(place, context) {
     } else if (searched && items === 0 && !stopped)
       replace(message, notice("loading", found.order ? "Sorting …" : "Searching …"));
     else if (items === 0 && rows?.total === 0)
-      replace(message, notice("empty", "No records", "The files are empty."));
+      replace(message, notice("empty", "No records", found.file_errors[0]?.error ?? "The files are empty."));
     else replace(message);
     const counting = !searched && rows?.total === null && context.set().records === null;
     const left = searched && stopped && items < found.matches ? `the first ${count(items)} of ` : "";

@@ -121,7 +121,9 @@ export function recordView(place, context) {
 
   function draw(set) {
     const parts = [];
-    if (record.error) parts.push(notice("error", "This record is damaged", record.error));
+    const read = record.offset >= 0;
+    if (record.error)
+      parts.push(notice("error", read ? "This record is damaged" : "This record cannot be read", record.error));
     const plain = record.features.filter((feature) => feature.list !== "steps");
     const boxes = boxesOf(record, context.set().features);
     const order = { image: 0, audio: 1 };
@@ -198,6 +200,7 @@ export function recordView(place, context) {
 
   function truthView(set) {
     const { neighbours = {} } = record;
+    const read = record.offset >= 0;
     const around = (n, text) =>
       n === null || n === undefined
         ? el("span", { class: "muted" }, "none")
@@ -208,10 +211,10 @@ export function recordView(place, context) {
       { class: "pairs truth-facts" },
       row("File", el("span", { title: record.path }, record.path ?? "–")),
       row("Record in the file", count(record.record)),
-      row("Offset", `${count(record.offset)} B`, hexOf(record.offset)),
+      row("Offset", read ? `${count(record.offset)} B` : "–", read && hexOf(record.offset)),
       row(
         "Length",
-        record.length === null || record.length === undefined ? "–" : `${count(record.length)} B`,
+        read ? `${count(record.length)} B` : "–",
         record.length >= 1000 ? el("span", { class: "muted" }, ` ${bytes(record.length)}`) : null,
       ),
       row("Checksum of the length", sum(record.length_crc)),
@@ -227,8 +230,7 @@ export function recordView(place, context) {
       el("h2", {}, "Where it lies"),
       facts,
       python,
-      el("h2", {}, "Bytes"),
-      truth,
+      read && [el("h2", {}, "Bytes"), truth],
     );
   }
 
