@@ -1,6 +1,6 @@
 # What a person does with this project. Every target sets up what it needs; the second call is quick.
 #
-#   make demo     a zip of photos to shards to batches, and how fast, in a minute: needs no TensorFlow
+#   make demo     a zip of photos to shards to batches, and how fast, in a minute; kept in build/demo, to be looked at
 #   make test     C++ tests, plain and under sanitizers, then all Python tests against the real TensorFlow, those whose
 #                 result depends on the CPU as on several; says how long each part and the ten slowest tests took
 #   make lint     formatting, types, static analysis, generated files that are stale

@@ -50,6 +50,17 @@ def test_first_records_are_shown_with_pictures(photos, tmp_path):
     assert str(tmp_path).encode() not in data  # nobody else needs to know
 
 
+def test_damaged_records_are_among_those_that_are_counted(tmp_path):
+    frames = [frame(tfr.make_example({"n": n}).SerializeToString()) for n in range(6)]
+    path = put(tmp_path / "a.tfrecord", b"".join([*frames[:2], flip(frames[2], 14), *frames[3:]]))
+    viewed = ViewedSet([str(path)])
+    viewed.data.start()
+    viewed.data.locate(5)
+    page = make_page(viewed)
+    viewed.data.close()
+    assert (page.records, page.counted, page.files[0][2]) == (6, 5, 6)
+
+
 def test_condition_chooses_records(photos):
     page = make_page(photos, "label == 2", count=3)
     assert [record.number for record in page.shown] == [2, 5, 8]

@@ -83,7 +83,7 @@ def make_page(
     else:
         shown = [_record(viewed, each) for each in viewed.data.first(count)]
     files = viewed.data.files
-    found = _statistics(viewed)
+    found, total = _statistics(viewed), viewed.data.total
     features = itertools.chain(
         ((feature, False) for feature in found.features.values()),
         ((feature, True) for feature in found.feature_lists.values()),
@@ -92,7 +92,7 @@ def make_page(
     return ExportPage(
         title=_title(viewed),
         version=version("tfrkit"),
-        records=viewed.data.total if found.records >= _COUNTED else found.records,
+        records=total if total is not None or found.records >= _COUNTED else found.records,
         files=[(_base(state.name), state.size or 0, state.records) for state in files[:_MOST_FILES]],
         more_files=max(0, len(files) - _MOST_FILES),
         counted=found.records,

@@ -27,7 +27,7 @@ __all__ = ["KINDS", "JobRequest", "Jobs"]
 
 _MOST_RUNNING: Final = 4
 _MOST_THREADS: Final = 12  # with those of cancelled jobs that wait for a slow store
-_MOST_KEPT: Final = 16  # that have ended
+_MOST_KEPT: Final = 4  # that have ended, of one kind for one data set: a search has up to 32 MB of numbers
 _CLOSE_SECONDS: Final = 10.0
 
 
@@ -122,7 +122,7 @@ class Jobs:
                 if (job.kind, job.set_name) == (request.kind, request.set_name):
                     job.cancel()
             self._check_room()
-            self._drop_oldest()
+            self._drop_oldest(request)
             name = f"{request.kind}-{next(self._numbers)}"
             job = BackgroundJob(name, request.kind, request.set_name, request.where, work)
             self._jobs[name] = job
@@ -186,7 +186,8 @@ class Jobs:
                 f"{wanted} jobs are running, and more are not begun at once. Wait, or cancel one."
             )
 
-    def _drop_oldest(self) -> None:
-        ended = [name for name, job in self._jobs.items() if job.is_over]
+    def _drop_oldest(self, request: JobRequest) -> None:
+        alike = ((name, job) for name, job in self._jobs.items() if job.kind == request.kind)
+        ended = [name for name, job in alike if job.is_over and job.set_name == request.set_name]
         for name in ended[: max(0, len(ended) - _MOST_KEPT + 1)]:
             del self._jobs[name]

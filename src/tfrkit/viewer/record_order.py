@@ -181,6 +181,7 @@ class SortedMatches:
         self._sort()
         [(places, self._keys)] = self._keyed
         self._places = np.concatenate([places, *self._others[_MISSING], *self._others[_UNDECODABLE]])
+        self._keyed, self._others = [], {}
         self.kept = len(self._places)
 
     def _sort(self) -> None:

@@ -57,15 +57,21 @@ def rows_json(session: Session, asked: Asked, matches: Callable[[str, int, int],
     names = _columns(viewed.outline, asked.names("columns"))
     job = asked.maybe("job")
     if job is None:
-        runs, total = viewed.data.page(start, count), viewed.data.total
+        total = viewed.data.total
+        rows = _rows_of_runs(viewed, viewed.data.page(start, count), names)
     else:
         records, total = matches(job, start, count)
-        wanted = {each[:2]: each.key for each in records}
         runs = _runs_of_matches(viewed.data, sorted(records, key=lambda each: each[:2]))
-    rows = (row for run in runs for row in _rows(viewed, run, names))
-    if job is not None:
-        rows = _in_order(rows, wanted)
+        rows = _in_order(
+            _rows_of_runs(viewed, runs, names), {(each.file, each.record): each.key for each in records}
+        )
     return {"rows": list(_fitting(rows)), "total": total, "start": start}
+
+
+def _rows_of_runs(
+    viewed: ViewedSet, runs: Iterable[Sequence[NumberedFrame]], names: Sequence[str]
+) -> Iterator[_Row]:
+    return (row for run in runs for row in _rows(viewed, run, names))
 
 
 def _in_order(rows: Iterable[_Row], wanted: Mapping[tuple[int, int], Any]) -> Iterator[_Row]:

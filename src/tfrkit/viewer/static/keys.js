@@ -85,7 +85,7 @@ export function toggleHelp() {
                 "dt",
                 {},
                 keys
-                  .split(" ")
+                  .split(/ (?!Up|Down)/)
                   .filter(Boolean)
                   .map((key) => el("kbd", {}, key.replace(",", ""))),
               ),
