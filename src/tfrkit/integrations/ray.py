@@ -19,7 +19,8 @@ from tfrkit.model.policy import TFRKIT, OnCorrupt, ReadPolicy
 from tfrkit.optional import require
 from tfrkit.records.describe.schema import Schema
 from tfrkit.records.manifest_spec import manifest_spec
-from tfrkit.records.write.shard_sink import RecordType, ShardSink, SinkReport, WrittenShard, begin_sink
+from tfrkit.records.write.shard_sink import RecordType, ShardSink, SinkReport, begin_sink
+from tfrkit.records.write.written_shards import WrittenShard
 from tfrkit.scanning.scan import Scan, scan
 from tfrkit.scanning.splits import ScanSplit, plan_splits, read_split
 from tfrkit.stores.paths import PathLike, Paths, path_text

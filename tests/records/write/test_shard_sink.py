@@ -15,7 +15,8 @@ import pytest
 
 import tfrkit as tfr
 from tfrkit.errors import AlreadyExistsError, DataLossError, InvalidArgumentError
-from tfrkit.records.write.shard_sink import ShardSink, WrittenShard, begin_sink
+from tfrkit.records.write.shard_sink import ShardSink, begin_sink
+from tfrkit.records.write.written_shards import WrittenShard
 from tfrkit.stores.files import list_files
 
 

@@ -20,10 +20,10 @@ from tfrkit.integrations.spark.types import arrow_schema, depth_of
 from tfrkit.model.block import Block
 from tfrkit.model.near_names import near_names
 from tfrkit.optional import lazy
-from tfrkit.records.access.index import sidecar_paths
-from tfrkit.records.manifest import manifest_path, update_manifest
 from tfrkit.records.record_names import parse_record_name
-from tfrkit.records.write.shard_sink import ShardAttempt, ShardSink, WrittenShard, begin_sink
+from tfrkit.records.write.replace_shards import aside_of
+from tfrkit.records.write.shard_sink import ShardAttempt, ShardSink, begin_sink
+from tfrkit.records.write.written_shards import WrittenShard
 from tfrkit.stores import files
 from tfrkit.stores.url import is_url, local_path, plain_folder
 
@@ -99,33 +99,20 @@ class RecordWriter:
         return [shard for attempt in attempts.values() for shard in attempt.written]
 
     def commit(self, written: Iterable[Sequence[WrittenShard]]) -> None:
-        """Publish what successful tasks have written; overwriting, remove what was there before."""
+        """Publish what successful tasks have written; overwriting, in place of what was there before."""
         shards = [shard for each in written for shard in each]
-        before = set(_record_files(self.sink.folder)) if self.overwrite else set()
-        if not shards and self.options.partition_by:
-            self.sink.abort()  # no rows: no partitions
-            published: set[str] = set()
-        else:
-            published = set(self.sink.publish(shards).paths)
-        if self.overwrite:
-            self._remove(before - published, {os.path.dirname(path) for path in published})
+        if (
+            not shards and not self.options.partition_by
+        ):  # without rows there still is a schema's worth of a file
+            shards = self.sink.write([Block.from_records([])], 0)
+        replaced = {shard.within for shard in shards}
+        if self.overwrite and self.options.overwrite_partitions != "dynamic":
+            replaced |= _record_folders(self.sink.folder)
+        self.sink.publish(shards, replaced=replaced if self.overwrite else ())
 
     def abort(self) -> None:
         """Remove what tasks have left."""
         self.sink.abort()
-
-    def _remove(self, old: set[str], folders: set[str]) -> None:
-        """Remove shards that were replaced; with dynamic partitions only where new rows are."""
-        if self.options.overwrite_partitions == "dynamic":
-            old = {path for path in old if os.path.dirname(path) in folders}
-        for folder in sorted({os.path.dirname(path) for path in old}):
-            names = [os.path.basename(path) for path in old if os.path.dirname(path) == folder]
-            if files.is_there(manifest_path(folder)):
-                update_manifest(folder, [], names, {})
-            for name in names:
-                path = os.path.join(folder, name)
-                for each in (path, *sidecar_paths(path)):
-                    files.remove(each)
 
     def _blocks(self, batches: Iterable[Any]) -> Iterator[tuple[str, Block]]:
         """Yield the records of batches, each with the folder that they belong into."""
@@ -185,11 +172,13 @@ def _records(batch: Any) -> Block:
     return Block.from_records(column.cast(pyarrow.binary()).to_pylist())
 
 
-def _record_files(folder: str) -> Iterator[str]:
-    """Yield the record files of a folder and of folders of partitions below it; what others keep there stays."""
-    root = folder.rstrip("/")
+def _record_folders(folder: str) -> set[str]:
+    """Return which folders of partitions below one have record files, itself included; what others keep stays."""
+    root, found = folder.rstrip("/"), set()
     for info in files.list_if_there(root, recursive=True):
-        parts = info.path[len(root) :].lstrip("/").split("/")
-        inside = all("=" in part for part in parts[:-1])
-        if not info.is_folder and inside and parse_record_name(parts[-1]) is not None:
-            yield info.path
+        aside = aside_of(info.path)  # of an overwrite that was killed
+        within = (os.path.dirname(info.path) if aside is None else aside)[len(root) :].lstrip("/")
+        is_record = aside is not None or parse_record_name(os.path.basename(info.path)) is not None
+        if is_record and not info.is_folder and all("=" in part for part in within.split("/") if part):
+            found.add(within)
+    return found

@@ -17,22 +17,22 @@ from typing import Any, Final
 from tfrkit.errors import OpError
 from tfrkit.records.access.index import sidecar_paths, zones_path
 from tfrkit.records.manifest import change_manifest, manifest_path
-from tfrkit.records.record_names import RecordName, parse_record_name
+from tfrkit.records.record_names import RecordName, parse_record_name, shard_prefix
 from tfrkit.stores.files import (
     file_info,
     is_local,
     is_there,
-    list_files,
+    list_if_there,
     list_names,
     make_folder,
     move,
     remove,
     traits_of,
 )
-from tfrkit.stores.output import sidecar_folder, sync_folder
+from tfrkit.stores.output import SIDECAR_FOLDER, sidecar_folder, sync_folder
 from tfrkit.stores.url import split_path
 
-__all__ = ["OldShards", "old_shards", "shards_of_prefix"]
+__all__ = ["OldShards", "aside_of", "old_record_files", "old_shards", "shards_of_prefix"]
 
 _ASIDE: Final = ".old"
 
@@ -59,16 +59,39 @@ def old_shards(prefix: str, new: list[str]) -> OldShards:
         prefix: folder and beginning of the names.
         new: the names that the new set will have, without the folder.
     """
-    return (_ShardsAside if traits_of(prefix).renames else _ShardsInPlace)(prefix, new)
+    return (_ShardsAside if traits_of(prefix).renames else _ShardsInPlace)(*split_path(prefix), new)
+
+
+def old_record_files(folder: str, new: list[str]) -> OldShards:
+    """Look at all record files of a folder, whatever their prefix; see `old_shards`."""
+    return (_ShardsAside if traits_of(folder).renames else _ShardsInPlace)(folder, None, new)
+
+
+def aside_of(path: str) -> str | None:
+    """Return the folder of what a killed process has left aside at a path; None if it is something else. Pure."""
+    folder, name = os.path.split(path)
+    is_aside = name.endswith(_ASIDE) and os.path.basename(folder) == SIDECAR_FOLDER
+    return os.path.dirname(folder) if is_aside else None
 
 
 class OldShards(ABC):
-    """Shards that a new set replaces."""
+    """Shards that a new set replaces.
 
-    def __init__(self, prefix: str, new: list[str]) -> None:
-        self._prefix = prefix
-        self._folder, self._title = split_path(prefix)
+    Args:
+        folder: where they are.
+        title: how their names begin; None: whatever has the name of a record file is replaced.
+        new: names of the new set.
+    """
+
+    def __init__(self, folder: str, title: str | None, new: list[str]) -> None:
+        self._folder, self._title = folder, title
+        self._prefix = os.path.join(folder, title or "")
         self._new = new
+        self._versions = {
+            name: info.version
+            for info in list_if_there(folder or ".", recursive=False)
+            if not info.is_folder and self._is_mine(name := os.path.basename(info.path))
+        }
         self._forgotten = False
         self._entries: list[dict[str, Any]] = []
         self._made_by: dict[str, Any] = {}
@@ -91,20 +114,23 @@ class OldShards(ABC):
         entries = [entry for entry in content["shards"] if self._is_mine(entry["name"])]
         if entries or not self._forgotten:  # again, if another process has changed it meanwhile
             self._entries = entries
-            self._made_by = content["made_by"].get(self._title, {})
+            self._made_by = {
+                title: made for title, made in content["made_by"].items() if self._title in (None, title)
+            }
             self._jobs = dict(content.get("jobs", {}))
             self._forgotten = True
         self._strip(content)
 
     def _strip(self, content: dict[str, Any]) -> None:
         content["shards"] = [entry for entry in content["shards"] if not self._is_mine(entry["name"])]
-        content["made_by"].pop(self._title, None)
+        content["made_by"] = {
+            title: made for title, made in content["made_by"].items() if self._title not in (None, title)
+        }
 
     def _remember(self, content: dict[str, Any]) -> None:
         self._strip(content)
         content["shards"] += self._entries
-        if self._made_by:
-            content["made_by"][self._title] = self._made_by
+        content["made_by"].update(self._made_by)
         if self._jobs:
             content["jobs"] = self._jobs | content.get("jobs", {})
 
@@ -116,15 +142,17 @@ class OldShards(ABC):
                 remove(path)
 
     def _is_mine(self, name: str) -> bool:
+        if self._title is None:
+            return parse_record_name(name) is not None
         return name.startswith(self._title) and _is_number(parse_record_name(name[len(self._title) :]))
 
 
 class _ShardsAside(OldShards):
     """Where files can be renamed."""
 
-    def __init__(self, prefix: str, new: list[str]) -> None:
-        super().__init__(prefix, new)
-        self._paths = shards_of_prefix(prefix)
+    def __init__(self, folder: str, title: str | None, new: list[str]) -> None:
+        super().__init__(folder, title, new)
+        self._paths = [os.path.join(folder, name) for name in sorted(self._versions)]
         self._aside: list[str] = []
         self._out_of_the_way = False
 
@@ -178,14 +206,6 @@ class _ShardsAside(OldShards):
 class _ShardsInPlace(OldShards):
     """Where they cannot: what the manifest has forgotten is there until something else has its name."""
 
-    def __init__(self, prefix: str, new: list[str]) -> None:
-        super().__init__(prefix, new)
-        self._versions = {
-            name: info.version
-            for info in list_files(self._folder)
-            if self._is_mine(name := os.path.basename(info.path))
-        }
-
     def set_aside(self) -> None:
         if self._versions or is_there(manifest_path(self._folder)):
             change_manifest(self._folder, self._forget)
@@ -197,7 +217,8 @@ class _ShardsInPlace(OldShards):
         if (
             self._versions
         ):  # so that what a kill leaves is not taken for a whole set that never had a manifest
-            content["made_by"][self._title] = {}
+            titles = {self._title or shard_prefix(name) or name for name in self._versions}
+            content["made_by"].update({title: {} for title in titles})
 
     def put_back(self) -> str:
         try:
@@ -227,6 +248,13 @@ class _ShardsInPlace(OldShards):
             path = os.path.join(self._folder, name)
             remove(path)
             _remove_sidecars(path)
+        if self._title is None and self._versions:
+            change_manifest(self._folder, _drop_marks)
+
+
+def _drop_marks(content: dict[str, Any]) -> None:
+    """Take out of a manifest what said that sets were being replaced of which nothing is left."""
+    content["made_by"] = {title: made for title, made in content["made_by"].items() if made}
 
 
 def _remove_sidecars(path: str) -> None:

@@ -11,66 +11,38 @@ from __future__ import annotations
 import contextlib
 import os
 import secrets
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field
-from functools import partial
 from typing import Any, Final, Literal, TypeAlias
 
 from tfrkit.codecs.table import canonical, codec
-from tfrkit.errors import AlreadyExistsError, DataLossError, InvalidArgumentError, NotFoundError, OpError
+from tfrkit.errors import AlreadyExistsError, InvalidArgumentError, OpError
 from tfrkit.model.arguments import as_integer, check_bools
 from tfrkit.model.block import Block
 from tfrkit.parsing.encode import encode_examples, encode_sequence_examples
-from tfrkit.records.access.index import sidecar_paths
-from tfrkit.records.manifest import ShardEntry, update_manifest
-from tfrkit.records.record_names import shard_name
-from tfrkit.records.write.replace_shards import old_shards, shards_of_prefix
+from tfrkit.records.write.replace_shards import shards_of_prefix
 from tfrkit.records.write.writer import TFRecordWriter
+from tfrkit.records.write.written_shards import ShardSet, WrittenShard, publish_sets
 from tfrkit.stores.files import (
     create,
     file_info,
     is_local,
     make_folder,
-    move,
     remove_tree,
     traits_of,
 )
 from tfrkit.stores.object_config import adopt_settings, settings_of
-from tfrkit.stores.output import SIDECAR_FOLDER, sync_folder
+from tfrkit.stores.output import SIDECAR_FOLDER
 from tfrkit.stores.paths import PathLike, path_text
 from tfrkit.stores.url import split_path
-from tfrkit.threads import in_threads
 
-__all__ = ["RecordType", "ShardAttempt", "ShardSink", "SinkReport", "WrittenShard", "begin_sink"]
+__all__ = ["RecordType", "ShardAttempt", "ShardSink", "SinkReport", "begin_sink"]
 
 RecordType: TypeAlias = Literal["Example", "SequenceExample", "bytes"]
 _TYPES: Final = ("Example", "SequenceExample", "bytes")
 _PIECE_BYTES: Final = 8 << 20  # of a table that are made into records at once
 _PIECE_ROWS: Final = 1 << 16
 _LISTS: Final = "feature_lists/"  # before a list's name, where a scan has a feature of the same name
-
-
-@dataclass(frozen=True, slots=True)
-class WrittenShard:
-    """A shard that an attempt at a task has written. Plain data.
-
-    Attributes:
-        task: number of the task.
-        attempt: name of the attempt.
-        number: of the shard among those of the attempt.
-        within: folder below the sink's that it belongs into, such as "day=1"; empty: the sink's.
-        path: where it is.
-        records: in it.
-        bytes: of the file.
-    """
-
-    task: int
-    attempt: str
-    number: int
-    within: str
-    path: str
-    records: int
-    bytes: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,26 +151,48 @@ class ShardSink:
             threads=self.threads,
         )
 
-    def publish(self, written: Iterable[WrittenShard]) -> SinkReport:
+    def publish(
+        self, written: Iterable[WrittenShard], *, replaced: Collection[str] | None = None
+    ) -> SinkReport:
         """Give the shards of all tasks their names, and name them in the manifest; the coordinator's to call, once.
 
-        Of a task that was run several times the first attempt counts that is in `written`. Without any rows there is
-        one empty shard. Shards that were there under the prefix stay until the new ones are ready.
+        Of a task that was run several times the first attempt counts that is in `written`. Shards that were there
+        under the prefix give way when the new ones are ready.
+
+        Args:
+            written: by all tasks; without any rows there is one empty shard.
+            replaced: folders below the sink's of which all record files give way, also those of other prefixes; then
+                there may be no rows.
 
         Raises:
             DataLossError: a shard is not as its task has left it.
         """
-        shards = _one_attempt_each(written) or self.write([Block.from_records([])], 0)
+        shards = _one_attempt_each(written)
+        if not shards and replaced is None:
+            shards = self.write([Block.from_records([])], 0)
+        by_folder: dict[str, list[WrittenShard]] = {within: [] for within in replaced or ()}
+        for shard in shards:
+            by_folder.setdefault(shard.within, []).append(shard)
         try:
             for shard in shards:  # before the first has its name
-                _check(shard)
-            paths: list[str] = []
-            for within in dict.fromkeys(shard.within for shard in shards):
-                paths += self._publish(within, [shard for shard in shards if shard.within == within])
+                shard.check()
+            folder, title = split_path(self.prefix)
+            sets = [
+                ShardSet(
+                    os.path.join(folder, within, title),
+                    by_folder[within],
+                    self.compression,
+                    whole=within in (replaced or ()),
+                )
+                for within in sorted(by_folder)
+            ]
+            publish_sets(sets)
         finally:
             self.abort()
         return SinkReport(
-            tuple(paths), sum(shard.records for shard in shards), sum(shard.bytes for shard in shards)
+            tuple(path for each in sets for path in each.paths),
+            sum(shard.records for shard in shards),
+            sum(shard.bytes for shard in shards),
         )
 
     def abort(self) -> None:
@@ -208,37 +202,6 @@ class ShardSink:
         if is_local(self.temporary):
             with contextlib.suppress(OSError):  # others write there, too
                 os.rmdir(os.path.dirname(self.temporary))
-
-    def _publish(self, within: str, shards: Sequence[WrittenShard]) -> list[str]:
-        folder, title = split_path(self.prefix)
-        prefix = os.path.join(folder, within, title)
-        paths = [shard_name(prefix, number, len(shards), self.compression) for number in range(len(shards))]
-        make_folder(os.path.join(folder, within, SIDECAR_FOLDER))
-        old = old_shards(prefix, [os.path.basename(path) for path in paths])
-        try:
-            old.set_aside()
-            moves = [partial(_move, shard.path, path) for shard, path in zip(shards, paths, strict=True)]
-            if is_local(prefix):
-                for each in moves:
-                    each()
-                sync_folder(os.path.join(folder, within) or ".")
-            else:
-                with in_threads(moves) as results:
-                    for result in results:
-                        result()
-            made = {"writer": "ShardSink", "shards": len(shards), "compression": self.compression}
-            entries = [
-                ShardEntry(os.path.basename(path), shard.records, shard.bytes, self.compression)
-                for shard, path in zip(shards, paths, strict=True)
-            ]
-            update_manifest(os.path.join(folder, within), entries, [], {title: made})
-        except BaseException as error:
-            left = old.put_back()
-            if left and isinstance(error, OpError):
-                raise type(error)(f"{error.message} {left}", path=error.path) from error
-            raise
-        old.remove()
-        return paths
 
 
 class ShardAttempt:
@@ -320,25 +283,6 @@ def _one_attempt_each(written: Iterable[WrittenShard]) -> list[WrittenShard]:
         if attempts.setdefault((each.task, each.within), each.attempt) == each.attempt
     ]
     return sorted(kept, key=lambda shard: (shard.within, shard.task, shard.number))
-
-
-def _check(shard: WrittenShard) -> None:
-    found = file_info(shard.path)
-    if found is None or found.size != shard.bytes:
-        got = "none" if found is None else f"{found.size}"
-        raise DataLossError(
-            f"{shard.path}; expected the {shard.bytes} bytes that task {shard.task} has written but got {got}. All "
-            "workers must see the same folder: a shared file system, or an object store.",
-            path=shard.path,
-        )
-
-
-def _move(source: str, target: str) -> None:
-    """Give a shard and its sidecars their names."""
-    for old, new in zip(sidecar_paths(source), sidecar_paths(target), strict=True):
-        with contextlib.suppress(NotFoundError):
-            move(old, new)
-    move(source, target)
 
 
 def begin_sink(
