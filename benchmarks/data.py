@@ -25,7 +25,7 @@ from typing import Any
 ROOT = Path(__file__).parent / "data"
 VERSION = 3  # raise it when the content changes, so that older files are replaced
 FRAME_OVERHEAD = 16
-_MEMORY_BYTES = 4 << 30  # that must be free for what a command writes at scale 1
+_MEMORY_BYTES = 6 << 30  # that must be free for what a command writes at scale 1
 
 
 @dataclass(frozen=True, slots=True)
