@@ -1,19 +1,13 @@
-"""The engine of Ray: workers and drivers that are killed, clusters that are not there, and every kind of job."""
+"""The engine of Ray: workers and drivers that are killed, and clusters that are not there."""
 
 from __future__ import annotations
 
 import signal
 import subprocess
 import sys
-from pathlib import Path
 
-import numpy as np
-import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
-from PIL import Image
 
-import tfrkit as tfr
 from tests.build.support.made import Numbers, job, left_over, mixed, train, tree
 from tests.data.support.outcomes import wait_for
 from tests.engines.support.sample_tasks import Dies, Square
@@ -55,28 +49,6 @@ def test_workers_that_are_killed_at_random_moments_change_nothing(ray, shuffled,
         assert report.records == calm.records
         assert tree(out) == tree(tmp_path / "calm")
         assert left_over(out) == []
-
-
-def test_tables_photos_and_reshaping_have_the_same_bytes_as_with_threads(ray, tmp_path):
-    rng = np.random.default_rng(3)
-    (tmp_path / "photos" / "cat").mkdir(parents=True)
-    for number in range(6):
-        pixels = rng.integers(0, 255, (16, 20, 3), np.uint8)
-        Image.fromarray(pixels).save(tmp_path / "photos" / "cat" / f"{number}.png")
-    pq.write_table(pa.table({"n": np.arange(9000), "x": rng.random(9000)}), tmp_path / "a.parquet")
-    (tmp_path / "b.csv").write_text("n,name\n" + "".join(f"{number},row {number}\n" for number in range(500)))
-
-    def build(folder: Path, engine: str) -> None:
-        run = {"engine": engine, "workers": 2}
-        tfr.build.table(tmp_path / "a.parquet", folder / "t", shards=3, compression="GZIP", **run)
-        tfr.build.table(tmp_path / "b.csv", folder / "c", shuffle=True, seed=5, shards=2, **run)
-        tfr.build.images(tmp_path / "photos", folder / "p", size="8x8", encoding="jpeg", shards=2, **run)
-        tfr.reshard(folder / "t" / "*.gz", folder / "r", shards=2, zones=True, **run)
-        tfr.shuffle(folder / "t" / "*.gz", folder / "s.tfrecord", seed=1, **run)
-
-    build(tmp_path / "threads", "threads")
-    build(tmp_path / "ray", "ray")
-    assert tree(tmp_path / "ray") == tree(tmp_path / "threads")
 
 
 def test_unreachable_address_is_named(tmp_path):

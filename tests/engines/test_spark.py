@@ -11,10 +11,8 @@ import time
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 
-import tfrkit as tfr
 from tests.build.support.made import job, left_over, tree
 from tests.engines.support.sample_tasks import Dies, Square
 from tests.engines.support.slow_job import slow_job
@@ -126,41 +124,6 @@ class TestInCluster:
         run_job(job(Path("out")), engine=engine_named("spark"))
         run_job(job(tmp_path / "calm"))
         assert tree(tmp_path / "out") == tree(tmp_path / "calm")
-
-    @pytest.mark.parametrize("kind", ["table", "images", "reshard", "shuffle"])
-    def test_builds_have_the_same_bytes_as_on_threads(self, kind, spark, tmp_path):
-        source = tmp_path / "source"
-        source.mkdir()
-        if kind == "images":
-            for number in range(12):
-                (source / f"class{number % 2}").mkdir(exist_ok=True)
-                pixels = np.full((8, 8, 3), number * 20, np.uint8)
-                (source / f"class{number % 2}" / f"{number}.png").write_bytes(tfr.image.encode_png(pixels))
-        else:
-            for part in range(3):
-                lines = [f"{part * 1000 + row},{row / 8},word {row}" for row in range(500)]
-                (source / f"{part}.csv").write_text("id,x,word\n" + "\n".join(lines) + "\n")
-        records = tmp_path / "records"
-        if kind in ("reshard", "shuffle"):
-            tfr.build.table(str(source), records, shards=3)
-        for engine in ("threads", "spark"):
-            out = tmp_path / engine / "out"
-            if kind == "table":
-                tfr.build.table(
-                    str(source), out, shards=4, shuffle=True, seed=3, compression="GZIP", engine=engine
-                )
-            elif kind == "images":
-                tfr.build.images(source, out, shards=3, max_side=6, engine=engine)
-            else:
-                getattr(tfr, kind)(str(records / "*.tfrecord"), out / "data", shards=5, engine=engine)
-        assert len(list((tmp_path / "spark" / "out").glob("*.tfrecord*"))) >= 3
-        assert tree(tmp_path / "spark") == tree(tmp_path / "threads")
-        files = sorted(map(str, (tmp_path / "spark" / "out").glob("*.tfrecord*")))
-        import tensorflow as tf
-
-        kinds = "GZIP" if files[0].endswith(".gz") else ""
-        count = sum(1 for _ in tf.data.TFRecordDataset(files, compression_type=kinds))
-        assert count == (12 if kind == "images" else 1500)
 
     def test_command_runs_in_spark(self, spark, tmp_path, monkeypatch, capsys):
         monkeypatch.chdir(tmp_path)
