@@ -50,7 +50,7 @@ PART_LINES = {
     "src/tfrkit/integrations": 5_000,  # SQL and frames; torch, JAX, grain, Keras; sources and sinks of Ray and Spark
     "src/tfrkit/model": 4_800,  # misspelt attributes are answered with the nearest one; records that a shuffle drew
     "src/tfrkit/parsing": 4_400,  # what each byte of a record means
-    "src/tfrkit/records": 15_150,  # manifests; random access; zones; diff; cluster tasks; single records
+    "src/tfrkit/records": 15_300,  # manifests; random access; zones; diff; cluster tasks, many folders; single records
     "src/tfrkit/scanning": 2_700,  # exports, read_table; frames; zones; parts for clusters; conditions on any kind
     "src/tfrkit/stores": 6_250,  # object stores, fsspec, memory, the cache; ends of ranges; odd names
     "src/tfrkit/testing": 2_000,  # stages by number, in the plain engine; shards of batches before them

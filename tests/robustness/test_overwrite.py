@@ -1,7 +1,8 @@
-"""ShardWriter(overwrite=True) is killed, or fails, at every call that changes the disk: never a mix, never a lie."""
+"""An overwrite is killed, or fails, at every call that changes the disk: never a mix, never a lie."""
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import itertools
 import os
@@ -14,8 +15,10 @@ import pytest
 import tfrkit as tfr
 from tests.robustness.test_build_kill import CALLS, quick_disk, run_in_child
 from tfrkit.errors import OpError
+from tfrkit.model.block import Block
 from tfrkit.records.access.index import index_path
 from tfrkit.records.manifest import read_manifest
+from tfrkit.records.write.shard_sink import begin_sink
 
 pytestmark = pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")  # forks with threads
 __all__ = ["quick_disk"]  # a fixture
@@ -70,6 +73,63 @@ def test_kill_at_any_call_leaves_shards_of_one_set_and_a_true_manifest(shards, s
         if not killed:
             break
     assert kinds >= {"old", "new"}
+
+
+def replace_folders(folder: Path, days: tuple[int, ...], records: list[bytes], prefix: str = "part") -> None:
+    """As the commit of an overwrite in a cluster does it."""
+    sink = begin_sink(folder / prefix, overwrite=True)
+    blocks = [Block.from_records(records)]
+    written = [shard for day in days for shard in sink.write(blocks, day, f"day={day}")]
+    sink.publish(written, replaced=lambda: folders_of(folder) | {f"day={day}" for day in days})
+
+
+def folders_of(folder: Path) -> set[str]:
+    return {path.relative_to(folder).as_posix() for path in folder.glob("day=*")}
+
+
+def rows_of(folder: Path) -> set[bytes]:
+    paths = sorted(path for path in folder.rglob("*.tfrecord") if ".tfrkit" not in path.parts)
+    return {record for path in paths for record in tfr.read_records(path)}
+
+
+def test_kill_at_any_call_leaves_rows_of_one_overwrite_in_all_folders(tmp_path):
+    kinds = set()
+    for kill_at in itertools.count(1):
+        folder = tmp_path / str(kill_at)
+        replace_folders(folder, (1, 2), OLD, "other")
+        killed, _ = run_in_child(lambda folder=folder: replace_folders(folder, (2, 3), NEW), kill_at)
+        found = rows_of(folder)
+        assert not (found & set(OLD) and found & set(NEW)), kill_at
+        kinds.add("old" if found & set(OLD) else "new" if found else "none")
+        replace_folders(folder, (2, 3), NEW)
+        assert rows_of(folder) == set(NEW)
+        assert not list((folder / "day=1").glob("*.tfrecord"))
+        for day in (1, 2, 3):
+            manifest = read_manifest(str(folder / f"day={day}"))
+            assert [entry["records"] for entry in manifest["shards"]] == [len(NEW)] * (day > 1)
+            assert list(manifest["made_by"]) == ["part"] * (day > 1)
+        assert not list(folder.rglob("*.old"))
+        if not killed:
+            break
+    assert kinds == {"old", "none", "new"}
+
+
+def test_error_at_any_call_leaves_the_old_rows_or_the_new_ones_in_all_folders(tmp_path, monkeypatch):
+    for fail_at in itertools.count(1):
+        folder = tmp_path / str(fail_at)
+        replace_folders(folder, (1, 2), OLD, "other")
+        before = [read_manifest(str(folder / f"day={day}")) for day in (1, 2)]
+        calls = itertools.count(1)
+        with monkeypatch.context() as patched:
+            for name in CALLS:
+                patched.setattr(os, name, failing(getattr(os, name), calls, fail_at))
+            with contextlib.suppress(OpError, OSError):
+                replace_folders(folder, (2, 3), NEW)
+        assert rows_of(folder) in (set(OLD), set(NEW)), fail_at
+        if rows_of(folder) == set(OLD):
+            assert [read_manifest(str(folder / f"day={day}")) for day in (1, 2)] == before
+        if next(calls) <= fail_at:
+            break
 
 
 def failing(call: Callable[..., Any], calls: itertools.count[int], fail_at: int) -> Callable[..., Any]:

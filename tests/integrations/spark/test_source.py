@@ -99,6 +99,17 @@ def test_type_that_no_feature_has_is_refused(session, numbers):
         load(session, numbers, "id bigint", on_corupt="skip").collect()
 
 
+def test_file_that_the_schema_does_not_fit_is_named(session, tmp_path):
+    for name, value in (("a", 1), ("b", b"one")):
+        with tfr.TFRecordWriter(tmp_path / f"{name}.tfrecord") as writer:
+            writer.write_example({"id": value})
+    assert load(session, tmp_path, sample="1").dtypes == [("id", "bigint")]
+    with pytest.raises(
+        Exception, match=r"b\.tfrecord.*Data types don't match|'id'.*b\.tfrecord|b\.tfrecord.*id"
+    ):
+        load(session, tmp_path, sample="1").collect()
+
+
 def test_where_filters_in_the_scan(session, numbers):
     found = load(session, numbers, "id bigint", where="id >= 19990 or id < 5")
     assert sorted(row.id for row in found.collect()) == [*range(5), *range(19_990, 20_000)]

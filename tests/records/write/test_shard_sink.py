@@ -7,6 +7,7 @@ import os
 import pickle
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -15,6 +16,7 @@ import pytest
 
 import tfrkit as tfr
 from tfrkit.errors import AlreadyExistsError, DataLossError, InvalidArgumentError
+from tfrkit.records.manifest import read_manifest
 from tfrkit.records.write.shard_sink import ShardSink, begin_sink
 from tfrkit.records.write.written_shards import WrittenShard
 from tfrkit.stores.files import list_files
@@ -48,6 +50,7 @@ def test_shards_appear_together_with_index_and_manifest(tmp_path):
         [
             *names,
             "manifest.json",
+            ".tfrkit/jobs.lock",
             ".tfrkit/manifest.lock",
             *(f".tfrkit/{n}{e}" for n in names for e in (".idx", ".zones")),
         ]
@@ -209,3 +212,54 @@ def test_in_a_store_shards_are_copied_to_their_names(remote_folder):
     again = begin_sink(f"{remote_folder}/a", overwrite=True)
     again.publish(write(again, 5, 3))
     assert tfr.scan(f"{remote_folder}/*.tfrecord").to_table()["n"].to_pylist() == [500, 501, 502]
+
+
+def test_folders_may_be_replaced_with_all_that_they_hold(tmp_path):
+    replace_folders(str(tmp_path / "out"))
+
+
+def test_folders_in_a_store_may_be_replaced_with_all_that_they_hold(remote_folder):
+    replace_folders(remote_folder)
+
+
+def replace_folders(anywhere: str) -> None:
+    first = begin_sink(f"{anywhere}/a")
+    first.publish([*write(first, 0, within="day=1"), *write(first, 1, within="day=2")])
+    other = begin_sink(f"{anywhere}/b")
+    other.publish([*write(other, 2, within="day=2"), *write(other, 3, within="day=3")])
+    again = begin_sink(f"{anywhere}/a", overwrite=True)
+    report = again.publish(write(again, 4, within="day=2"), replaced=lambda: ["day=1", "day=2"])
+    assert report.paths == (f"{anywhere}/day=2/a-00000-of-00001.tfrecord",)
+    there = [info.path.removeprefix(f"{anywhere}/") for info in list_files(anywhere, recursive=True)]
+    assert sorted(path for path in there if path.endswith(".tfrecord")) == [
+        "day=2/a-00000-of-00001.tfrecord",
+        "day=3/b-00000-of-00001.tfrecord",
+    ]
+    assert sorted(path for path in there if path.endswith(".idx")) == [
+        "day=2/.tfrkit/a-00000-of-00001.tfrecord.idx",
+        "day=3/.tfrkit/b-00000-of-00001.tfrecord.idx",
+    ]
+    assert [list(read_manifest(f"{anywhere}/day={day}")["made_by"]) for day in (1, 2, 3)] == [
+        [],
+        ["a"],
+        ["b"],
+    ]
+    assert again.publish([], replaced=lambda: ["day=2"]).paths == ()
+    assert [shard["name"] for shard in read_manifest(f"{anywhere}/day=2")["shards"]] == []
+
+
+def test_two_writes_into_one_folder_are_one_and_a_refusal_or_one_after_the_other(tmp_path):
+    first, second = begin_sink(tmp_path / "a"), begin_sink(tmp_path / "a")
+    written = write(second, 1)
+    first.publish(write(first, 0))
+    with pytest.raises(AlreadyExistsError, match=r"there are 1 shards of .*overwrite=True"):
+        second.publish(written)
+    assert tfr.scan(tmp_path / "a-*").to_table()["n"].to_pylist() == [*range(10)]
+    sinks = [begin_sink(tmp_path / "a", overwrite=True) for _ in range(4)]
+    ready = [
+        [shard for task in range(number + 1) for shard in write(sinks[number], task)] for number in range(4)
+    ]
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(ShardSink.publish, sinks, ready))
+    assert len({path.name.partition("-of-")[2] for path in tmp_path.glob("a-*")}) == 1
+    assert tfr.verify(tmp_path).ok

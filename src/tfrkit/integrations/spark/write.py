@@ -105,10 +105,13 @@ class RecordWriter:
             not shards and not self.options.partition_by
         ):  # without rows there still is a schema's worth of a file
             shards = self.sink.write([Block.from_records([])], 0)
-        replaced = {shard.within for shard in shards}
-        if self.overwrite and self.options.overwrite_partitions != "dynamic":
-            replaced |= _record_folders(self.sink.folder)
-        self.sink.publish(shards, replaced=replaced if self.overwrite else ())
+
+        def replaced() -> set[str]:
+            own = {shard.within for shard in shards}
+            dynamic = self.options.overwrite_partitions == "dynamic"
+            return own if dynamic else own | _record_folders(self.sink.folder)
+
+        self.sink.publish(shards, replaced=replaced if self.overwrite else set)
 
     def abort(self) -> None:
         """Remove what tasks have left."""

@@ -11,7 +11,7 @@ from __future__ import annotations
 import contextlib
 import os
 import secrets
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal, TypeAlias
 
@@ -20,9 +20,10 @@ from tfrkit.errors import AlreadyExistsError, InvalidArgumentError, OpError
 from tfrkit.model.arguments import as_integer, check_bools
 from tfrkit.model.block import Block
 from tfrkit.parsing.encode import encode_examples, encode_sequence_examples
+from tfrkit.records.manifest import folder_lock
 from tfrkit.records.write.replace_shards import shards_of_prefix
 from tfrkit.records.write.writer import TFRecordWriter
-from tfrkit.records.write.written_shards import ShardSet, WrittenShard, publish_sets
+from tfrkit.records.write.written_shards import NewShards, WrittenShard, publish_shards
 from tfrkit.stores.files import (
     create,
     file_info,
@@ -69,6 +70,7 @@ class ShardSink:
     shard_bytes: int | None
     record_type: RecordType
     feature_lists: tuple[str, ...] | None
+    overwrite: bool
     stores: dict[str, Any] = field(
         default_factory=dict, repr=False
     )  # how they are configured; may hold secrets
@@ -152,7 +154,7 @@ class ShardSink:
         )
 
     def publish(
-        self, written: Iterable[WrittenShard], *, replaced: Collection[str] | None = None
+        self, written: Iterable[WrittenShard], *, replaced: Callable[[], Collection[str]] | None = None
     ) -> SinkReport:
         """Give the shards of all tasks their names, and name them in the manifest; the coordinator's to call, once.
 
@@ -161,39 +163,44 @@ class ShardSink:
 
         Args:
             written: by all tasks; without any rows there is one empty shard.
-            replaced: folders below the sink's of which all record files give way, also those of other prefixes; then
-                there may be no rows.
+            replaced: returns folders below the sink's of which all record files give way, also those of other prefixes;
+                it is called when no other write can be published any more. Then there may be no rows.
 
         Raises:
             DataLossError: a shard is not as its task has left it.
+            AlreadyExistsError: another write into the folder was published meanwhile under the same prefix.
         """
         shards = _one_attempt_each(written)
         if not shards and replaced is None:
             shards = self.write([Block.from_records([])], 0)
-        by_folder: dict[str, list[WrittenShard]] = {within: [] for within in replaced or ()}
-        for shard in shards:
-            by_folder.setdefault(shard.within, []).append(shard)
         try:
             for shard in shards:  # before the first has its name
                 shard.check()
-            folder, title = split_path(self.prefix)
-            sets = [
-                ShardSet(
-                    os.path.join(folder, within, title),
-                    by_folder[within],
-                    self.compression,
-                    whole=within in (replaced or ()),
-                )
-                for within in sorted(by_folder)
-            ]
-            publish_sets(sets)
+            # Two that replace the same would leave a part of each.
+            with folder_lock(self.folder, "jobs.lock"):
+                folders = self._folders(shards, () if replaced is None else replaced())
+                publish_shards(folders)
         finally:
             self.abort()
         return SinkReport(
-            tuple(path for each in sets for path in each.paths),
+            tuple(path for each in folders for path in each.paths),
             sum(shard.records for shard in shards),
             sum(shard.bytes for shard in shards),
         )
+
+    def _folders(self, shards: Iterable[WrittenShard], emptied: Collection[str]) -> list[NewShards]:
+        """Return what becomes of each folder."""
+        own: dict[str, list[WrittenShard]] = {within: [] for within in emptied}
+        for shard in shards:
+            own.setdefault(shard.within, []).append(shard)
+        folder, title = split_path(self.prefix)
+        found = []
+        for within in sorted(own):
+            prefix = os.path.join(folder, within, title)
+            if not self.overwrite:  # others may have written since it was begun
+                _check_free(prefix)
+            found.append(NewShards(prefix, own[within], self.compression, whole=within in emptied))
+        return found
 
     def abort(self) -> None:
         """Remove all that attempts have written and that was not published; the coordinator's to call."""
@@ -285,6 +292,15 @@ def _one_attempt_each(written: Iterable[WrittenShard]) -> list[WrittenShard]:
     return sorted(kept, key=lambda shard: (shard.within, shard.task, shard.number))
 
 
+def _check_free(prefix: str) -> None:
+    if old := shards_of_prefix(prefix):
+        raise AlreadyExistsError(
+            f"{old[0]}; there are {len(old)} shards of {prefix!r} already. Remove them, choose another prefix, or pass "
+            "overwrite=True.",
+            path=old[0],
+        )
+
+
 def begin_sink(
     prefix: PathLike,
     *,
@@ -335,14 +351,9 @@ def begin_sink(
             f"Expected a folder and the beginning of names, such as {text}data, but got {text!r}."
         )
     make_folder(folder)
-    old = shards_of_prefix(text)
-    if old and not overwrite:
-        raise AlreadyExistsError(
-            f"{old[0]}; there are {len(old)} shards of {text!r} already. Remove them, choose another prefix, or pass "
-            "overwrite=True.",
-            path=old[0],
-        )
+    if not overwrite:
+        _check_free(text)
     return ShardSink(
         text, secrets.token_hex(6), canonical(compression), level, index, zones, threads, shard_records, shard_bytes,
-        record_type, None if feature_lists is None else tuple(feature_lists), settings_of([text]),
+        record_type, None if feature_lists is None else tuple(feature_lists), overwrite, settings_of([text]),
     )  # fmt: skip

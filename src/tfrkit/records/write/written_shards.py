@@ -1,4 +1,4 @@
-"""Shards that tasks have written under temporary names, and how sets of them take their places together.
+"""Shards that tasks have written under temporary names, and how those of many folders take their places together.
 
 All that is replaced gives way, in every folder, before the first new shard has its name: see `replace_shards.py`, which
 says what each kind of store can do. After an error all folders are as they were, where files can be renamed.
@@ -22,7 +22,7 @@ from tfrkit.stores.output import sidecar_folder, sync_folder
 from tfrkit.stores.url import split_path
 from tfrkit.threads import in_threads
 
-__all__ = ["ShardSet", "WrittenShard", "publish_sets"]
+__all__ = ["NewShards", "WrittenShard", "publish_shards"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +63,7 @@ class WrittenShard:
             )
 
 
-class ShardSet:
+class NewShards:
     """The shards of one folder, and what they replace there.
 
     Args:
@@ -104,22 +104,22 @@ class ShardSet:
         update_manifest(self.folder, entries, [], {self._title: made})
 
 
-def publish_sets(sets: Sequence[ShardSet]) -> None:
-    """Let sets of shards take their places; no new one is there before all old ones have given way."""
+def publish_shards(folders: Sequence[NewShards]) -> None:
+    """Let the shards of some folders take their places; no new one is there before all old ones have given way."""
     steps = [
-        [each.old.set_aside for each in sets],
-        [move for each in sets for move in each.moves()],
-        [each.enter for each in sets],
+        [each.old.set_aside for each in folders],
+        [move for each in folders for move in each.moves()],
+        [each.enter for each in folders],
     ]
     try:
         for calls in steps:
-            _call(calls, at_once=bool(sets) and not is_local(sets[0].prefix))
+            _call(calls, at_once=bool(folders) and not is_local(folders[0].prefix))
     except BaseException as error:
-        left = " ".join(filter(None, map(_put_back, reversed(sets))))
+        left = " ".join(filter(None, map(_put_back, reversed(folders))))
         if left and isinstance(error, OpError):
             raise type(error)(f"{error.message} {left}", path=error.path) from error
         raise
-    for each in sets:
+    for each in folders:
         each.old.remove()
 
 
@@ -129,7 +129,7 @@ def _call(calls: Sequence[Callable[[], None]], *, at_once: bool) -> None:
             result()
 
 
-def _put_back(each: ShardSet) -> str:
+def _put_back(each: NewShards) -> str:
     """Undo what was done in one folder; return what could not be."""
     try:
         return each.old.put_back()
