@@ -104,9 +104,7 @@ def test_file_that_the_schema_does_not_fit_is_named(session, tmp_path):
         with tfr.TFRecordWriter(tmp_path / f"{name}.tfrecord") as writer:
             writer.write_example({"id": value})
     assert load(session, tmp_path, sample="1").dtypes == [("id", "bigint")]
-    with pytest.raises(
-        Exception, match=r"b\.tfrecord.*Data types don't match|'id'.*b\.tfrecord|b\.tfrecord.*id"
-    ):
+    with pytest.raises(Exception, match=r"feature 'id'.*record 0 of '.*b\.tfrecord' has bytes"):
         load(session, tmp_path, sample="1").collect()
 
 
