@@ -64,8 +64,9 @@ if command -v apt-get > /dev/null && "${as_root[@]}" true 2> /dev/null; then
   echo "installing ${packages[*]}" >&2
   export DEBIAN_FRONTEND=noninteractive
   # The list of packages may be old or empty; a source that fails to answer need not be one that is needed.
-  "${as_root[@]}" apt-get update -qq > /dev/null || true
-  "${as_root[@]}" apt-get install -qq --yes --no-install-recommends "${packages[@]}" > /dev/null < /dev/null
+  wait_for_lock=(-o DPkg::Lock::Timeout=300) # of another installation
+  "${as_root[@]}" apt-get "${wait_for_lock[@]}" update -qq > /dev/null || true
+  "${as_root[@]}" apt-get "${wait_for_lock[@]}" install -qq --yes --no-install-recommends "${packages[@]}" > /dev/null < /dev/null
 fi
 
 probe > /dev/null || fail "$need is not usable: see the message above" "install ${packages[*]} or their like on your system"
