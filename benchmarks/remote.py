@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 from tests.support.servers.fault_proxy import Fault, FaultProxy
 from tests.support.servers.seaweed import S3Server
@@ -72,6 +73,17 @@ def bucket_with(files: Sequence[Path], *, delay: float = 0.0) -> Iterator[tuple[
             client.put(file.name, file, use_multipart=False)
         slow = Place(place.bucket, server.options(endpoint=proxy.endpoint))
         yield place.save(Path(folder, "near.json")), slow.save(Path(folder, "far.json"))
+
+
+@contextlib.contextmanager
+def relayed(near: str) -> Iterator[str]:
+    """Yield a place as seen through a relay that adds nothing but its own work, which takes a part of the cores."""
+    place = Place.load(near)
+    port = urlsplit(place.options["endpoint"]).port
+    assert port is not None
+    with FaultProxy(port) as proxy, tempfile.TemporaryDirectory() as folder:
+        other = Place(place.bucket, place.options | {"endpoint": proxy.endpoint})
+        yield other.save(Path(folder, "relayed.json"))
 
 
 def fetch_raw(place: Place, keys: Sequence[str], at_once: int) -> int:

@@ -12,21 +12,22 @@ from typing import Any
 from benchmarks.data import dataset
 from benchmarks.gzip_read import write_members
 from benchmarks.harness import Contender, Report, Settings, by_name, in_child
-from benchmarks.remote import Place, bucket_with, fetch_raw
+from benchmarks.remote import Place, bucket_with, fetch_raw, relayed
 
 DELAY = 0.05
 AT_ONCE = 10  # ranges: what tfrkit has under way, too
-OURS, RAW, DELAYED, RAW_DELAYED = (
+OURS, RAW, RELAYED, DELAYED, RAW_DELAYED = (
     "read_blocks",
     "obstore ranges",
+    "read_blocks, relayed",
     "read_blocks, 50 ms",
     "obstore ranges, 50 ms",
 )
 LOCAL, MEMBERS, LOCAL_MEMBERS = "read_blocks, local", "GZIP members from S3", "GZIP members, local"
 
 
-def contenders(settings: Settings, *, near: str, far: str) -> list[Contender]:
-    """Stream A from the server, with and without tfrkit, with and without a delay."""
+def contenders(settings: Settings, *, near: str, relay: str, far: str) -> list[Contender]:
+    """Stream A from the server, with and without tfrkit, with and without a delay, and a relay as the delay has one."""
     import tfrkit as tfr
 
     data = dataset("A", settings.scale)
@@ -44,6 +45,7 @@ def contenders(settings: Settings, *, near: str, far: str) -> list[Contender]:
     return [
         Contender(OURS, partial(blocks, Place.load(near)), "records", **amount),
         Contender(RAW, partial(fetch_raw, Place.load(near), keys, AT_ONCE), "bytes", **raw),
+        Contender(RELAYED, partial(blocks, Place.load(relay)), "records", **amount),
         Contender(DELAYED, partial(blocks, Place.load(far)), "records", **amount),
         Contender(RAW_DELAYED, partial(fetch_raw, Place.load(far), keys, AT_ONCE), "bytes", **raw),
         Contender(LOCAL, local, "records", **amount),
@@ -74,8 +76,10 @@ def run(settings: Settings) -> Report:
     members = in_child("gzip_read", write_members.__name__, settings, cores=None, kind="A_one")
     try:
         files = [*dataset("A", settings.scale).plain, Path(members)]
-        with bucket_with(files, delay=DELAY) as (near, far):
-            results = in_child("remote_read", "contenders", settings, cores=2, near=near, far=far)
+        with bucket_with(files, delay=DELAY) as (near, far), relayed(near) as relay:
+            results = in_child(
+                "remote_read", "contenders", settings, cores=2, near=near, relay=relay, far=far
+            )
             inflated = in_child(
                 "remote_read", "member_contenders", settings, cores=2, near=near, members=members
             )
@@ -86,6 +90,7 @@ def run(settings: Settings) -> Report:
     named = by_name([*results, *inflated])
     report.ratio("S3", named[OURS], [named[RAW]], 0.75)
     report.ratio("S3", named[DELAYED], [named[OURS]], 0.7)
+    report.ratio("S3, both through a relay", named[DELAYED], [named[RELAYED]], None)
     report.ratio("S3, 50 ms", named[DELAYED], [named[RAW_DELAYED]], None)
     report.ratio("S3", named[OURS], [named[LOCAL]], None)
     report.ratio("S3", named[MEMBERS], [named[LOCAL_MEMBERS]], 0.7)
