@@ -42,6 +42,7 @@ from tfrkit.records.record_names import parse_record_name, shard_prefix
 from tfrkit.scanning.scan import Scan, scan
 from tfrkit.scanning.splits import ScanSplit, SplitBlocks, plan_splits, read_split
 from tfrkit.stores import files
+from tfrkit.stores.object_config import adopt_settings
 from tfrkit.stores.paths import expand_paths
 from tfrkit.stores.url import display_name, is_url, local_path, plain_folder
 
@@ -202,6 +203,7 @@ class RecordReader:
     schema: Any
     filters: list[Any] = field(default_factory=list)
     counts_at: ChannelAddress | None = None
+    stores: Mapping[str, Any] = field(default_factory=dict, repr=False)  # may hold secrets
 
     def push(self, filters: Sequence[Any]) -> list[Any]:
         """Take the conditions that mean exactly the same here; return those that Spark must apply."""
@@ -211,6 +213,7 @@ class RecordReader:
 
     def parts(self) -> list[RecordPart]:
         """Divide the files into parts for tasks; those of partitions that no row is wanted of are left out."""
+        adopt_settings(self.stores)  # Spark plans in a process of its own
         found = find_files(self.options)
         said = partition_types([each.partition for each in found])
         by_value: dict[tuple[Any, ...], list[str]] = {}

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import pickle
 import weakref
+from collections.abc import Mapping
 from typing import Any, Final
 
 from tfrkit.engines.spark_session import listening_at
 from tfrkit.errors import InvalidArgumentError
 from tfrkit.integrations.spark.damage_counts import DamageCounts
 from tfrkit.optional import require
+from tfrkit.stores.object_config import all_settings
 
 __all__ = ["register"]
 
@@ -19,7 +22,8 @@ _PUSHDOWN: Final = "spark.sql.python.filterPushdown.enabled"
 def register(spark: Any, *, pushdown: bool = False) -> DamageCounts:
     """Make a Spark session read and write TFRecord files, as the format "tfrecord".
 
-    The executors need tfrkit installed, with pyarrow. See docs/spark-and-hive.md for all options.
+    The executors need tfrkit installed, with pyarrow. What `configure_store` was given until now goes along to all of
+    Spark's processes, secrets too: call this again after a change. See docs/spark-and-hive.md for all options.
 
     Args:
         spark: a SparkSession (Spark Connect, too).
@@ -34,7 +38,7 @@ def register(spark: Any, *, pushdown: bool = False) -> DamageCounts:
 
     Raises:
         MissingExtraError: pyspark is not installed.
-        InvalidArgumentError: this is not a session.
+        InvalidArgumentError: this is not a session, or a store is configured with what exists in this process only.
 
     >>> register(spark)  # doctest: +SKIP
     >>> spark.read.format("tfrecord").load("train-*.tfrecord").groupBy("label").count()  # doctest: +SKIP
@@ -48,9 +52,24 @@ def register(spark: Any, *, pushdown: bool = False) -> DamageCounts:
         spark.conf.set(_PUSHDOWN, "true")
     counts = _counts_of(spark)
     for source in sources(pushdown=pushdown):
-        # A class of its own, which Spark's workers get as it is, with where to report.
-        spark.dataSource.register(type(source.__name__, (source,), {"counts_at": counts.address}))
+        # A class of its own, which Spark's workers get as it is: where to report, and how to reach stores.
+        given = {"counts_at": counts.address, "stores": _stores()}
+        spark.dataSource.register(type(source.__name__, (source,), given))
     return counts
+
+
+def _stores() -> Mapping[str, Any]:
+    """Return what was configured of stores, which Spark's processes get."""
+    settings = all_settings()
+    for base, given in settings.items():
+        try:
+            require("pyspark.cloudpickle", "tfr.spark.register").dumps(given)
+        except (pickle.PicklingError, TypeError, AttributeError) as error:
+            raise InvalidArgumentError(
+                f"{base}; what configure_store was given for it cannot be sent to Spark's processes: {error}. Give "
+                "keys or a profile instead of an object, or set them in the environment of the executors."
+            ) from error
+    return settings
 
 
 def _counts_of(spark: Any) -> DamageCounts:

@@ -6,6 +6,7 @@ plain data.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from tfrkit.engines.worker_channel import ChannelAddress
@@ -13,6 +14,7 @@ from tfrkit.integrations.spark.read import RecordReader, infer_schema
 from tfrkit.integrations.spark.source_options import ReadOptions, WriteOptions
 from tfrkit.integrations.spark.write import RecordWriter
 from tfrkit.optional import require
+from tfrkit.stores.object_config import adopt_settings
 
 __all__ = ["FilteringSource", "FilteringSources", "TFRecordSource", "TFRecordsSource", "sources"]
 
@@ -62,6 +64,11 @@ class TFRecordSource(datasource.DataSource):  # type: ignore[misc]  # pyspark is
 
     reads: ClassVar[type[_Reader]] = _Reader
     counts_at: ClassVar[ChannelAddress | None] = None
+    stores: ClassVar[Mapping[str, Any]] = {}  # how they are configured; may hold secrets
+
+    def __init__(self, options: Any) -> None:
+        super().__init__(options)
+        adopt_settings(self.stores)
 
     @classmethod
     def name(cls) -> str:
@@ -71,7 +78,8 @@ class TFRecordSource(datasource.DataSource):  # type: ignore[misc]  # pyspark is
         return infer_schema(ReadOptions.of_source(self.options))
 
     def reader(self, schema: Any) -> _Reader:
-        return self.reads(RecordReader(ReadOptions.of_source(self.options), schema, counts_at=self.counts_at))
+        options = ReadOptions.of_source(self.options)
+        return self.reads(RecordReader(options, schema, counts_at=self.counts_at, stores=self.stores))
 
     def writer(self, schema: Any, overwrite: bool) -> _Writer:
         return _Writer(RecordWriter.begin(WriteOptions.of_source(self.options), schema, overwrite=overwrite))

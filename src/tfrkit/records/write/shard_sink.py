@@ -170,6 +170,7 @@ class ShardSink:
             DataLossError: a shard is not as its task has left it.
             AlreadyExistsError: another write into the folder was published meanwhile under the same prefix.
         """
+        adopt_settings(self.stores)  # Spark has a process of its own for this
         shards = _one_attempt_each(written)
         if not shards and replaced is None:
             shards = self.write([Block.from_records([])], 0)
@@ -204,6 +205,7 @@ class ShardSink:
 
     def abort(self) -> None:
         """Remove all that attempts have written and that was not published; the coordinator's to call."""
+        adopt_settings(self.stores)
         with contextlib.suppress(OSError, OpError):
             remove_tree(self.temporary)
         if is_local(self.temporary):

@@ -110,6 +110,13 @@ def test_query_and_engines_give_the_same_bytes(shop, tmp_path):
     assert tfr.read_table(str(tmp_path / "spark/*.tfrecord")).num_rows == 10
 
 
+def test_output_can_be_in_a_store_that_only_this_program_knows_the_way_to(shop, s3_folder):
+    out = f"{s3_folder}/out"
+    assert tfr.build.hive("shop.clicks_ORC", out, columns=["id"], shards=2).records == 30
+    assert tfr.verify(out).ok
+    assert tfr.scan(f"{out}/*.tfrecord").count() == 30
+
+
 def test_interrupted_job_resumes_with_the_rows_that_it_read(shop, tmp_path, monkeypatch):
     shop.sql("CREATE TABLE shop.growing STORED AS PARQUET AS SELECT id FROM range(100)")
 

@@ -18,6 +18,7 @@ from tfrkit.engines.spark_session import first_line
 from tfrkit.errors import FailedPreconditionError, UnavailableError
 from tfrkit.optional import require
 from tfrkit.stores import files
+from tfrkit.stores.object_config import adopt_settings, settings_of
 from tfrkit.stores.output import SIDECAR_FOLDER
 
 __all__ = ["KeptRows", "keep_rows"]
@@ -67,8 +68,10 @@ def _run(query: HiveQuery, home: str) -> list[list[str]]:
     """Run the query; returns the folder and the name of each file, in order."""
     folders = query.folders
     names = query.rows.columns
+    stores = settings_of([home])
 
     def write(batches: Iterable[Any]) -> Iterator[Any]:
+        adopt_settings(stores)
         return write_rows(batches, home, names, folders)
 
     try:
