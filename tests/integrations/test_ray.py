@@ -81,6 +81,21 @@ def test_columns_conditions_and_limits_reach_the_scan(ray, small_parts, tmp_path
     assert sorted(row["n"] for row in where.take_all()) == [0, 1, 2, 3, 4, 80]
 
 
+def test_count_of_chosen_rows_is_their_number(ray, small_parts, tmp_path):
+    from ray.data.expressions import col
+
+    path = made(tmp_path / "a.tfrecord")
+    assert tfr.ray.read_tfrecords(path, where="n < 100").count() == 100
+    assert tfr.ray.read_tfrecords(path, on_corrupt="skip", parallelism=3).count() == 6000
+    ds = tfr.ray.read_tfrecords(path, parallelism=3)
+    few = ds.filter(expr=col("n") >= 5990)
+    assert (few.count(), few.select_columns(["x"]).count(), few.select_columns([]).count()) == (10, 10, 10)
+    none = ds.select_columns([])
+    assert none.schema().names == []
+    assert none.materialize().count() == 6000
+    assert tfr.ray.read_tfrecords(path, columns=[], where="n < 7").count() == 7
+
+
 def test_spec_and_sequence_examples(ray, tmp_path):
     path = tmp_path / "s.tfrecord"
     with tfr.TFRecordWriter(path) as writer:

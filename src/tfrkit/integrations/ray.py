@@ -32,6 +32,7 @@ _READ: Final = "tfr.ray.read_tfrecords"
 _WRITE: Final = "tfr.ray.write_tfrecords"
 _TASK_BYTES: Final = 64 << 20
 _LEAST_BYTES: Final = 8 << 20
+_ROWS_ONLY: Final = "__bsp_stub"  # Ray's own name for a column that users do not see: without any it forgets the rows
 _TITLE: Final = "data"  # of shards in a folder, where no other beginning of names is given
 
 
@@ -254,7 +255,9 @@ def _read(
     batches = read_split(scan, split, names, rows, limit=limit)
     try:
         for batch in batches:
-            yield pyarrow.Table.from_batches([pick_columns(batch, names)])
+            picked = pick_columns(batch, names)
+            nothing = pyarrow.nulls(batch.num_rows)
+            yield pyarrow.Table.from_batches([picked]) if names else pyarrow.table({_ROWS_ONLY: nothing})
     finally:
         batches.close()
         if skipped is not None:
@@ -311,7 +314,7 @@ class _SourceMethods:
         names = list(self._schema.names)
         if self._projection_map is not None:
             names = [name for name in self._projection_map if name in names]
-        schema = pyarrow.schema([self._schema.field(name) for name in names])
+        schema = pyarrow.schema([self._schema.field(name) for name in names] or {_ROWS_ONLY: pyarrow.null()})
         takes_all = self._scan.takes_all and self._predicate_expr is None
         tasks = []
         for split in self._splits(parallelism):
