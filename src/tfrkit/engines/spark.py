@@ -25,9 +25,9 @@ from tfrkit.engines.engine import (
     unpack_outcome,
 )
 from tfrkit.engines.local import ThreadRun
-from tfrkit.engines.spark_session import first_line, listening_at, spark_session
+from tfrkit.engines.spark_session import check_installed, first_line, listening_at, spark_session
 from tfrkit.engines.worker_channel import ChannelAddress, CoordinatorChannel, WorkerControl
-from tfrkit.errors import CancelledError, FailedPreconditionError, UnavailableError
+from tfrkit.errors import CancelledError, UnavailableError
 from tfrkit.optional import require
 
 __all__ = ["SparkEngine"]
@@ -199,8 +199,4 @@ def _check_fatal(error: Exception, name: str) -> None:
     text = str(error)
     if any(sign in text for sign in _ENDED) or isinstance(error, ConnectionError):
         raise UnavailableError(f"{name}; the Spark application has ended: {first_line(error)}") from error
-    if "No module named 'tfrkit" in text:
-        raise FailedPreconditionError(
-            f"{name}; the Python of Spark's executors has no tfrkit. Install it there with the same extras, or point "
-            "PYSPARK_PYTHON (spark.pyspark.python) at one that has it."
-        ) from error
+    check_installed(error, name)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import atexit
 import contextlib
+import itertools
 import os
 import shutil
 import signal
@@ -21,13 +22,14 @@ from tfrkit.errors import FailedPreconditionError, InvalidArgumentError, Unavail
 from tfrkit.optional import require
 from tfrkit.redact import redact
 
-__all__ = ["first_line", "listening_at", "spark_session"]
+__all__ = ["check_installed", "first_line", "listening_at", "spark_session"]
 
 _MASTER_SECONDS: Final = 10.0  # that a master may take to answer; Spark itself tries for a minute
 _MASTER_PORT: Final = 7077
 _SHOWN: Final = 300  # characters of an error of Spark's
 _APP: Final = "tfrkit"
 _LOOPBACK: Final = "127.0.0.1"
+_TRACEBACK: Final = "Traceback (most recent call last):"
 
 
 def spark_session(feature: str, address: str | None = None, *, hive: bool = False) -> Any:
@@ -76,11 +78,27 @@ def listening_at(conf: Mapping[str, str]) -> tuple[str, str | None]:
 
 
 def first_line(error: BaseException) -> str:
-    """Return what an error of Spark's says, without the stack of the JVM. Pure: no I/O."""
+    r"""Return what an error of Spark's says, without the stacks of the JVM and of Python's workers. Pure: no I/O.
+
+    >>> first_line(ValueError("In a worker:\nTraceback (most recent call last):\n  File 'a.py'\nKeyError: 'b'\n"))
+    "KeyError: 'b'"
+    """
     text = str(error).strip()
     text = text.partition("Driver stacktrace:")[0].partition("\n\tat ")[0].strip() or type(error).__name__
+    _, found, trace = text.rpartition(_TRACEBACK)  # the last one is of the error that was not handled
+    raised = itertools.dropwhile(lambda line: not line or line[0].isspace(), trace.splitlines())
+    text = ("\n".join(raised) if found else "") or text
     line = " ".join(text.split())
     return line if len(line) <= _SHOWN else f"{line[:_SHOWN]}..."
+
+
+def check_installed(error: BaseException, name: str) -> None:
+    """Raise what is to be said if the executors cannot import tfrkit."""
+    if "No module named 'tfrkit" in str(error):
+        raise FailedPreconditionError(
+            f"{name}; the Python of Spark's executors has no tfrkit. Install it there with the same extras, or point "
+            "PYSPARK_PYTHON (spark.pyspark.python) at one that has it."
+        ) from error
 
 
 def _active(sql: Any) -> Any:

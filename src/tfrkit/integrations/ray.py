@@ -32,7 +32,9 @@ _READ: Final = "tfr.ray.read_tfrecords"
 _WRITE: Final = "tfr.ray.write_tfrecords"
 _TASK_BYTES: Final = 64 << 20
 _LEAST_BYTES: Final = 8 << 20
-_ROWS_ONLY: Final = "__bsp_stub"  # Ray's own name for a column that users do not see: without any it forgets the rows
+_ROWS_ONLY: Final = (
+    "__bsp_stub"  # Ray's name of a column that users do not see: without any it counts no rows
+)
 _TITLE: Final = "data"  # of shards in a folder, where no other beginning of names is given
 
 
