@@ -11,7 +11,8 @@ import tfrkit as tfr
 from tests.build.support.made import left_over, tree
 from tfrkit.build.job.job import run_job
 from tfrkit.build.tables.hive import hive as hive_module
-from tfrkit.errors import InvalidArgumentError, NotFoundError
+from tfrkit.build.tables.hive.hive_rows import write_rows
+from tfrkit.errors import FailedPreconditionError, InvalidArgumentError, NotFoundError, UnavailableError
 
 pytestmark = [pytest.mark.cluster, pytest.mark.xdist_group("spark")]
 FORMATS = ("PARQUET", "ORC", "TEXTFILE")
@@ -138,6 +139,30 @@ def test_two_runs_of_one_query_into_one_folder_do_not_disturb_each_other(shop, t
         assert [run.result(300).records for run in runs] == [30, 30]
     assert tfr.verify(tmp_path).ok
     assert left_over(tmp_path) == []
+
+
+def test_function_that_raises_is_named_and_leaves_nothing(shop, tmp_path):
+    shop.udf.register("inverse", lambda number: 1 // (number - 3), "long")
+    sql = "select inverse(id) as n from range(0, 10, 1, 2)"
+    with pytest.raises(
+        UnavailableError, match=r"^sql; Spark could not read the rows: ZeroDivisionError: "
+    ) as raised:
+        tfr.build.hive(None, tmp_path, sql=sql)
+    assert "test_hive.py" in str(raised.value.__cause__)  # the traceback of the function
+    assert [path.name for path in tmp_path.rglob("*") if path.is_file()] == ["hive.lock"]
+
+
+def test_task_that_is_late_leaves_nothing_where_the_query_has_failed(tmp_path):
+    with pytest.raises(
+        FailedPreconditionError, match=r"hive-1; the machine '.*' does not see this folder\. All"
+    ):
+        list(write_rows([], str(tmp_path / "hive-1"), ["n"], []))
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_names_of_columns_may_have_any_character(shop, tmp_path):
+    tfr.build.hive(None, tmp_path, sql="select 1 as `a.b`, 2 as `c``d`, 3 as `e/f`")
+    assert tfr.read_table(tmp_path / "*.tfrecord").to_pylist() == [{"a.b": 1, "c`d": 2, "e/f": 3}]
 
 
 def test_what_is_wrong_is_said_before_anything_is_read(shop, tmp_path):

@@ -143,4 +143,8 @@ def _needed(rows: Any, folders: Sequence[str], options: HiveOptions, source: str
     survey = survey_schema(kept, InputFile(source, source, {}, 0), (), lambda _: True)
     wanted = {column.name for column in settle([survey], choose_columns(options.of_table()))}
     tops = {leaf.path[0] for leaf in leaves(kept) if leaf.name in wanted}
-    return [functions.col(f"`{name}`") for name in arrow.names if name in tops or name in folders]
+    return [
+        functions.col("`{}`".format(name.replace("`", "``")))
+        for name in arrow.names
+        if name in tops or name in folders
+    ]

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import json
 import os
+import socket
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
 from tfrkit.build.tables.arrow.folder_rows import rows_by_folder
 from tfrkit.build.tables.hive.hive_query import FEATURE, HiveQuery
-from tfrkit.engines.spark_session import first_line
+from tfrkit.engines.spark_session import check_installed, first_line
 from tfrkit.errors import FailedPreconditionError, UnavailableError
 from tfrkit.optional import require
 from tfrkit.stores import files
@@ -25,6 +26,7 @@ __all__ = ["KeptRows", "keep_rows"]
 
 _FILE_BYTES: Final = 64 << 20  # of rows in a Parquet file, in memory
 _LIST: Final = "rows.json"
+_BEGUN: Final = "begun"  # there while the query runs, for all machines to see
 _RESULT: Final = "task int, attempt string, number int, within string, rows long"
 
 
@@ -56,6 +58,7 @@ def keep_rows(query: HiveQuery, out: str) -> KeptRows:
     if not files.is_there(listed):
         files.remove_tree(home)
         files.make_folder(home)
+        files.write_bytes(os.path.join(home, _BEGUN), b"")
         found = _run(query, home)
         files.write_bytes(listed, json.dumps(found).encode())
     paths: dict[str, list[str]] = {}
@@ -72,24 +75,21 @@ def _run(query: HiveQuery, home: str) -> list[list[str]]:
 
     def write(batches: Iterable[Any]) -> Iterator[Any]:
         adopt_settings(stores)
-        return write_rows(batches, home, names, folders)
+        return write_rows((_named(batch, names) for batch in batches), home, names, folders)
 
     try:
-        written = query.rows.mapInArrow(write, _RESULT).collect()
+        # Spark does not find columns whose names have dots or backticks.
+        plain = query.rows.toDF(*map(str, range(len(names))))
+        written = plain.mapInArrow(write, _RESULT).collect()
     except require("pyspark.errors", FEATURE).PySparkException as error:
         files.remove_tree(home)
+        check_installed(error, query.source)
         raise UnavailableError(
             f"{query.source}; Spark could not read the rows: {first_line(error)}"
         ) from error
     made = []
     for number, each in enumerate(sorted(written, key=lambda row: (row.within, row.task, row.number))):
         old = os.path.join(home, _temporary(each.task, each.attempt, each.number))
-        if not files.is_there(old):
-            raise FailedPreconditionError(
-                f"{old}; an executor has written it, and it is not here. All machines must see the output folder: a "
-                "shared file system, or an object store.",
-                path=old,
-            )
         name = f"{number:06d}.parquet"
         files.move(old, os.path.join(home, name))
         made.append([each.within, name])
@@ -104,10 +104,27 @@ def _temporary(task: int, attempt: str, number: int) -> str:
     return f"task-{task:06d}-{attempt}-{number:06d}.parquet"
 
 
+def _named(batch: Any, names: Sequence[str]) -> Any:
+    """Return a batch with other names of its columns. Pure: no I/O."""
+    fields = [field.with_name(name) for field, name in zip(batch.schema, names, strict=True)]
+    pyarrow = require("pyarrow", FEATURE)
+    return pyarrow.RecordBatch.from_arrays(batch.columns, schema=pyarrow.schema(fields))
+
+
+def _check_begun(home: str) -> None:
+    if not files.is_there(os.path.join(home, _BEGUN)):
+        raise FailedPreconditionError(
+            f"{home}; the machine {socket.gethostname()!r} does not see this folder. All machines must see the output: "
+            "a shared file system, or an object store.",
+            path=home,
+        )
+
+
 def write_rows(
     batches: Iterable[Any], home: str, names: Sequence[str], folders: Sequence[str]
 ) -> Iterator[Any]:
     """Write the rows of a task, in an executor; yields a batch that says what was written."""
+    _check_begun(home)
     pyarrow = require("pyarrow", FEATURE)
     task = require("pyspark", FEATURE).TaskContext.get().partitionId()
     attempt = os.urandom(6).hex()
@@ -115,6 +132,7 @@ def write_rows(
     done: list[tuple[int, str, int, str, int]] = []
 
     def flush(within: str) -> None:
+        _check_begun(home)  # after an error of another task all is removed, and nothing is to be left behind
         table = pyarrow.Table.from_batches(held.pop(within))
         sink = pyarrow.BufferOutputStream()
         require("pyarrow.parquet", FEATURE).write_table(table, sink, compression="snappy")
