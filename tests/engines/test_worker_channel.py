@@ -66,6 +66,17 @@ def test_worker_is_told_to_stop(channel):
         assert any(stops(worker) or time.sleep(0.01) for _ in range(1000))
 
 
+def test_worker_that_arrives_after_the_stop_is_told_and_not_ended(channel):
+    task = Noted()
+    task.stop = True
+    channel.watch(0, task, task.cancelled.set)
+    time.sleep(0.3)  # the coordinator may notice a connection later than the stop
+    with closing(WorkerControl(channel.address, 0)) as worker:
+        assert any(stops(worker) or time.sleep(0.01) for _ in range(1000))
+        assert not task.cancelled.wait(1.5)
+    channel.finish(0, {})
+
+
 def test_cluster_ends_a_task_of_which_no_worker_listens(channel):
     task = Noted()
     channel.watch(0, task, task.cancelled.set)

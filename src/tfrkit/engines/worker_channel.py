@@ -28,6 +28,9 @@ __all__ = ["ChannelAddress", "CoordinatorChannel", "WorkerControl"]
 _REPORT_SECONDS: Final = 0.1
 _CONNECT_SECONDS: Final = 5.0
 _GRACE_SECONDS: Final = 10.0  # that a worker may take to stop before its engine is asked to end it
+_ARRIVAL_SECONDS: Final = (
+    1.0  # in which a worker that has begun is heard of, before the engine ends what may wait
+)
 _LINE_BYTES: Final = 64 << 10
 _FIRST_BYTES: Final = 200  # of the line with the secret
 
@@ -176,7 +179,7 @@ class CoordinatorChannel:
             for worker in watched.workers:
                 with contextlib.suppress(OSError):
                     worker.send(b"s")
-        late = not watched.workers or now - watched.stopped > _GRACE_SECONDS
+        late = now - watched.stopped > (_GRACE_SECONDS if watched.workers else _ARRIVAL_SECONDS)
         if watched.cancelled or not late:
             return False
         watched.cancelled = True
