@@ -320,7 +320,8 @@ REFUSED = [
     ({"a": tfr.Ragged.from_list([[[1]]])}, TypeError, "feature 'a': expected lists of values but got lists of lists"),
     ({"a": np.ma.array([[1, 2]], mask=[[0, 1]])}, ValueError, "feature 'a', row 0: expected all values or none but"),
     ({"a": pa.array([1, 2]).cast(pa.timestamp("s"))}, TypeError, "feature 'a': "),
-    ({"a": pa.table({"x": [1], "y": [2]})}, TypeError, "feature 'a': expected one column but got a table of 2"),
+    ({"a": pa.table({"x": [1], "y": [2]})}, TypeError, "feature 'a': expected one column but got a table or"),
+    ({"a": pa.array([{"x": 1}])}, TypeError, "feature 'a': expected one column but got a table or structs with 'x'"),
 ]  # fmt: skip
 
 

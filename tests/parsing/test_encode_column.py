@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import threading
 import warnings
 
@@ -31,6 +32,13 @@ def values_of(column: object) -> list[object]:
     """What one column gives in each row; None where the feature is missing."""
     rows = [tfr.to_dict(record) for record in tfr.encode_examples({"a": column, "row": range(len(column))})]
     return [list(row["a"]) if "a" in row else None for row in rows]
+
+
+def test_error_of_a_number_that_is_too_large_can_be_sent_to_another_process():
+    with pytest.raises(ValueError, match="at most") as raised:
+        tfr.encode_examples({"a": np.array([[1], [2**63]], np.uint64)})
+    again = pickle.loads(pickle.dumps(raised.value))
+    assert (type(again), str(again), again.row) == (type(raised.value), str(raised.value), 1)
 
 
 @given(st.lists(ITEMS))

@@ -138,8 +138,11 @@ def decoded_column(column: DecodedColumn, where: str, *, steps: bool = False) ->
 
 def _from_arrow(value: Any, where: str, convert: Callable[[Any, str], InputColumn]) -> InputColumn:
     imported = _named(where, partial(import_stream, indexed=convert is _from_features), value)
-    if len(imported.columns) != 1:
-        raise TypeError(f"{where}: expected one column but got a table of {len(imported.columns)}")
+    if imported.structs:
+        raise TypeError(
+            f"{where}: expected one column but got a table or structs with {', '.join(map(repr, imported.names))}: "
+            "give each of them as a column"
+        )
     return decoded_column(imported.columns[0], where, steps=convert is _from_steps)
 
 
@@ -228,7 +231,10 @@ class _TooLargeError(ValueError):
             f"{where}, {place}: expected at most 2**63 - 1 but got {value}. Store it as bytes or as two numbers."
         )
         self.row = row
-        self._where, self._value = where, value
+        self._where, self._value, self._step = where, value, step
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return _TooLargeError, (self._where, self.row, self._value, self._step)
 
     def in_row(self, splits: npt.NDArray[Any], *, steps: bool = False) -> _TooLargeError:
         """Return the error with the row, and the step, that has this flat row."""

@@ -189,7 +189,7 @@ def _of_array(array: np.ndarray[Any, Any], matrix: bool) -> SerializedInput:
 def _of_arrow(source: Any) -> SerializedInput:
     from tfrkit.model.arrow.arrow_exchange import import_stream
 
-    names, columns, count = import_stream(source)
+    names, columns, count, _ = import_stream(source)
     if len(columns) != 1:
         raise ValueError(f"expected one column of serialised examples but got {len(columns)}: {list(names)}")
     values, valid, _ = columns[0]

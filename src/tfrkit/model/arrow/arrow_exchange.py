@@ -37,11 +37,13 @@ class Imported(NamedTuple):
         columns: for each the values (array, BytesColumn or Ragged), a mask, false where a row is null, or None, and
             where it was asked for the indices of a dictionary.
         rows: how many.
+        structs: the source is a table, or an array of structs, which looks the same.
     """
 
     names: list[str]
     columns: list[DecodedColumn]
     rows: int
+    structs: bool
 
 
 class ArrowStream:
@@ -143,7 +145,7 @@ def import_stream(source: Any, *, indexed: bool = False) -> Imported:
                 raise _named(field, error) from None
         rows += batch.length
     columns = [_join(field, found) for field, found in zip(fields, parts, strict=True)]
-    return Imported([field.name for field in fields], columns, rows)
+    return Imported([field.name for field in fields], columns, rows, table)
 
 
 def _read(source: Any) -> tuple[ArrowSchema, list[_core.ArrowNode]]:
