@@ -19,7 +19,7 @@ import tfrkit as tfr
 from tests.records.support.examples import sequence
 from tests.records.support.made import flip
 from tests.support.ray import cluster
-from tfrkit.errors import AlreadyExistsError, MissingExtraError
+from tfrkit.errors import AlreadyExistsError, InvalidArgumentError, MissingExtraError
 from tfrkit.scanning import splits
 
 pytestmark = cluster
@@ -202,6 +202,28 @@ def test_workers_that_are_killed_while_they_write_change_nothing(ray, small_part
     assert tfr.scan(tmp_path / "out" / "t-*").to_table().sort_by("n").equals(tfr.scan(path).to_table())
     assert tfr.verify(tmp_path / "out").ok
     assert not (tmp_path / "out" / ".tfrkit" / "tmp").exists()
+
+
+def test_wrong_arguments_are_named_before_anything_runs(ray, tmp_path):
+    import ray.data
+
+    path = made(tmp_path / "a.tfrecord", 1000)
+    with pytest.raises(InvalidArgumentError, match=r"^Expected parallelism to be at least 1 but got 0\."):
+        tfr.ray.read_tfrecords(path, parallelism=0)
+    with pytest.raises(InvalidArgumentError, match=r"^Expected a ray\.data\.Dataset but got list\."):
+        tfr.ray.write_tfrecords([1, 2], tmp_path / "out" / "t")
+    ds = ray.data.from_arrow(pa.table({"n": [1]}))
+    with pytest.raises(InvalidArgumentError, match=r"^Expected a level of GZIP from -1 to 9 but got 99"):
+        tfr.ray.write_tfrecords(ds, tmp_path / "out" / "t", compression="GZIP", level=99)
+    assert not (tmp_path / "out").exists()
+    large = ray.data.from_arrow(pa.table({"n": pa.array([2**63], pa.uint64())}))
+    with pytest.raises(Exception, match=r"feature 'n', row 0: expected at most 2\*\*63 - 1"):
+        tfr.ray.write_tfrecords(large, tmp_path / "out" / "t")
+    structs = ray.data.from_arrow(pa.table({"n": [{"x": 1}]}))
+    with pytest.raises(
+        Exception, match=r"feature 'n': expected one column but got a table or structs with 'x'"
+    ):
+        tfr.ray.write_tfrecords(structs, tmp_path / "out" / "t")
 
 
 def test_missing_package_is_named_with_its_extra(monkeypatch):

@@ -13,8 +13,10 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from typing import Any, Final
 
 from tfrkit.engines.ray import connect_ray
+from tfrkit.errors import InvalidArgumentError
 from tfrkit.integrations.arrow_dataset import arrow_condition
 from tfrkit.integrations.pushdown import condition_rows, pick_columns
+from tfrkit.model.arguments import as_integer
 from tfrkit.model.policy import TFRKIT, OnCorrupt, ReadPolicy
 from tfrkit.optional import require
 from tfrkit.records.describe.schema import Schema
@@ -91,6 +93,8 @@ def read_tfrecords(
         MissingExtraError: ray is not installed.
     """
     data = require("ray.data", _READ)
+    if parallelism is not None and as_integer("parallelism", parallelism) < 1:
+        raise InvalidArgumentError(f"Expected parallelism to be at least 1 but got {parallelism}.")
     ray = connect_ray(None, _READ)
     found = scan(
         paths,
@@ -167,7 +171,9 @@ def write_tfrecords(
         AlreadyExistsError: there are shards of this name already.
         MissingExtraError: ray is not installed.
     """
-    require("ray.data", _WRITE)
+    data = require("ray.data", _WRITE)
+    if not isinstance(ds, data.Dataset):
+        raise InvalidArgumentError(f"Expected a ray.data.Dataset but got {type(ds).__name__}.")
     text = path_text(path)
     text = os.path.join(text, _TITLE) if text.endswith("/") else text
     sink = begin_sink(

@@ -22,7 +22,7 @@ from tfrkit.model.block import Block
 from tfrkit.parsing.encode import encode_examples, encode_sequence_examples
 from tfrkit.records.manifest import folder_lock
 from tfrkit.records.write.replace_shards import shards_of_prefix
-from tfrkit.records.write.writer import TFRecordWriter
+from tfrkit.records.write.writer import TFRecordWriter, check_level
 from tfrkit.records.write.written_shards import NewShards, WrittenShard, publish_shards
 from tfrkit.stores.files import (
     create,
@@ -344,6 +344,8 @@ def begin_sink(
         raise InvalidArgumentError(
             f"Expected one of {', '.join(map(repr, _TYPES))} as record type but got {record_type!r}."
         )
+    kind = canonical(compression)
+    check_level(codec(kind), level)
     text = path_text(prefix)
     if not traits_of(text).writes:
         create(text)  # which says why
@@ -356,6 +358,6 @@ def begin_sink(
     if not overwrite:
         _check_free(text)
     return ShardSink(
-        text, secrets.token_hex(6), canonical(compression), level, index, zones, threads, shard_records, shard_bytes,
+        text, secrets.token_hex(6), kind, level, index, zones, threads, shard_records, shard_bytes,
         record_type, None if feature_lists is None else tuple(feature_lists), overwrite, settings_of([text]),
     )  # fmt: skip

@@ -39,7 +39,7 @@ from tfrkit.stores.output import FileOutput, ObjectOutput, Output
 from tfrkit.stores.paths import PathLike, path_text
 from tfrkit.threads import default_threads
 
-__all__ = ["TFRecordWriter"]
+__all__ = ["TFRecordWriter", "check_level"]
 
 RUN_BYTES: Final = 1 << 20  # frames that are made, compressed and written at once
 _HUGE_BYTES: Final = 1 << 22  # records from here on are written from where they lie
@@ -116,7 +116,7 @@ class TFRecordWriter:
         members = (
             used.members is not None and members is not False and (zlib_options is None or bool(members))
         )
-        _check_level(used, level)
+        check_level(used, level)
         if index and kind and not members:
             raise InvalidArgumentError(
                 f"There is no index of one {kind} stream. Write it plain or in {SEEKABLE.name} members."
@@ -507,7 +507,7 @@ def _frame_in_place(records: list[Any] | tuple[Any, ...], first: int) -> list[An
     return pieces
 
 
-def _check_level(codec: Codec, level: int | None) -> None:
+def check_level(codec: Codec, level: int | None) -> None:
     """Refuse a level before a file is touched."""
     lowest, highest = codec.levels
     if level is not None and not lowest <= as_integer("level", level) <= highest:
