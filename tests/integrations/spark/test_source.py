@@ -208,6 +208,32 @@ def test_columns_become_the_features_of_build_table(session, tmp_path):
     assert sum(1 for _ in tf.data.TFRecordDataset(tf.io.gfile.glob(str(tmp_path / "out/*.tfrecord")))) == 1
 
 
+def test_what_cannot_be_is_refused_by_name_before_a_task_runs(session, tmp_path):
+    for column, kind in (("interval '1' month", "interval month"), ("interval '1' day", "interval day")):
+        with pytest.raises(Exception, match=f"column 'i' of {kind} has no place in a feature"):
+            save(session.sql(f"select 1 as a, {column} as i"), tmp_path / "out")
+    with pytest.raises(Exception, match="column 'v' of variant has no place in a feature"):
+        save(session.sql("select 1 as a, parse_json('1') as v"), tmp_path / "out")
+    frame = session.range(3)
+    with pytest.raises(Exception, match="Expected a whole number for the option 'level' but got 'high'"):
+        save(frame, tmp_path / "out", compression="gzip", level="high")
+    with pytest.raises(
+        Exception, match=r"(?s)Failed to initialize .* a level of GZIP from -1 to 9 but got 99"
+    ):
+        save(frame, tmp_path / "out", compression="gzip", level="99")
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_view_has_the_rows_and_a_table_is_refused(session, tmp_path):
+    save(session.range(3), f"file:{tmp_path}/out")
+    options = f"using tfrecord options (path 'file:{tmp_path}/out')"
+    session.sql(f"create temporary view three {options}")
+    assert session.sql("select sum(id) from three").first()[0] == 3
+    session.sql("drop view three")
+    with pytest.raises(Exception, match=r"cannot be that of a table.* Use CREATE TEMPORARY VIEW"):
+        session.sql(f"create table three {options}")
+
+
 def test_append_adds_and_overwrite_replaces(session, tmp_path):
     out, frame = tmp_path / "out", session.range(100).repartition(2)
     save(frame, out)

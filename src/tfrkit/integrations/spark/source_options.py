@@ -7,6 +7,7 @@ LinkedIn's spark-tfrecord. Pure: no I/O.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
 from typing import Any, ClassVar, Final, Self
@@ -19,6 +20,7 @@ from tfrkit.options import read_list, size_bytes
 __all__ = ["ReadOptions", "WriteOptions"]
 
 _HADOOP: Final = "org.apache.hadoop.io.compress."  # before the names of its classes
+_HADOOP_FILE: Final = re.compile(r"^file:/(?!/)")  # as Hadoop writes URLs of local files
 _RECORD_TYPES: Final = {"example": "Example", "sequenceexample": "SequenceExample", "bytearray": "ByteArray"}
 _SAMPLE: Final = 10_000
 _SPLIT_BYTES: Final = 64 << 20
@@ -46,6 +48,13 @@ def _number(text: str) -> int:
     if not (text.isascii() and text.isdecimal() and int(text)):
         raise ValueError("a whole number of at least 1")
     return int(text)
+
+
+def _whole(text: str) -> int:
+    try:
+        return int(text)
+    except ValueError:
+        raise ValueError("a whole number") from None
 
 
 def _names(text: str) -> tuple[str, ...]:
@@ -90,6 +99,11 @@ class _SourceOptions:
                 paths.append(text)
             elif plain == "paths":
                 paths += json.loads(text)
+            elif plain == "owner":  # which Spark gives for tables alone
+                raise InvalidArgumentError(
+                    "The format tfrecord cannot be that of a table, as Spark does not say where it is. Use CREATE "
+                    "TEMPORARY VIEW name USING tfrecord OPTIONS (path 'data')."
+                )
             else:
                 name = known.get(cls.aliases.get(plain, plain))
                 if name is None:
@@ -97,7 +111,7 @@ class _SourceOptions:
                         f"The format tfrecord has no option {key!r}. {near_names(key, sorted(cls.readers))}"
                     )
                 values[name] = _read(key, cls.readers[name], str(text))
-        return cls(tuple(paths), **values)
+        return cls(tuple(_HADOOP_FILE.sub("file:///", path) for path in paths), **values)
 
 
 def _read(key: str, read: Callable[[str], Any], text: str) -> Any:
@@ -187,7 +201,7 @@ class WriteOptions(_SourceOptions):
     readers: ClassVar = {
         "record_type": _record_type,
         "compression": _compression,
-        "level": int,
+        "level": _whole,
         "shard_records": _number,
         "shard_bytes": size_bytes,
         "partition_by": _names,

@@ -14,6 +14,7 @@ from typing import Any, Final
 
 from tfrkit.build.tables.arrow.arrow_encoder import ArrowEncoder
 from tfrkit.build.tables.arrow.folder_rows import rows_by_folder
+from tfrkit.build.tables.hive.spark_columns import column_schema
 from tfrkit.errors import InvalidArgumentError
 from tfrkit.integrations.spark.source_options import WriteOptions
 from tfrkit.integrations.spark.types import arrow_schema, depth_of
@@ -55,7 +56,7 @@ class RecordWriter:
             )
         folder = options.paths[0]
         folder = plain_folder(folder) if is_url(folder) else os.path.abspath(local_path(folder))
-        arrow = arrow_schema(schema)
+        arrow = column_schema(schema, folder)
         _check_partitions(options, arrow)
         kept = _kept(arrow, options.partition_by)
         if options.record_type == "ByteArray":

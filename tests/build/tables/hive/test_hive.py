@@ -178,4 +178,13 @@ def test_what_is_wrong_is_said_before_anything_is_read(shop, tmp_path):
         tfr.build.hive(None, tmp_path)
     with pytest.raises(InvalidArgumentError, match=r"'nested'.*have no place in a feature"):
         tfr.build.hive(None, tmp_path, sql="select array(array(1)) as nested")
+    for sql, column in (
+        ("select interval '1' month as i", "'i' of interval month"),
+        ("select 1 as a, interval '1' day as i", "'i' of interval day"),
+        ("""select named_struct('v', parse_json('{"a": 1}')) as s""", "'s' of struct<v:variant>"),
+    ):
+        with pytest.raises(
+            InvalidArgumentError, match=f"^sql: column {column} has no place in a feature. Cast"
+        ):
+            tfr.build.hive(None, tmp_path, sql=sql)
     assert not list(tmp_path.rglob("*.tfrecord"))

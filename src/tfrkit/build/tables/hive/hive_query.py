@@ -13,6 +13,7 @@ from urllib.parse import unquote
 
 from tfrkit.build.tables.arrow.arrow_types import leaves, survey_schema
 from tfrkit.build.tables.hive.hive_options import HiveOptions
+from tfrkit.build.tables.hive.spark_columns import column_schema
 from tfrkit.build.tables.partition_filter import NULL_PARTITION, parse_partitions
 from tfrkit.build.tables.table_format import InputFile
 from tfrkit.build.tables.table_schema import choose_columns, settle
@@ -133,12 +134,7 @@ def _said(text: str) -> dict[str, str]:
 def _needed(rows: Any, folders: Sequence[str], options: HiveOptions, source: str) -> list[Any]:
     """Return the columns that are read; raises if one that is wanted cannot be a feature."""
     functions = require("pyspark.sql.functions", FEATURE)
-    try:
-        arrow = require("pyspark.sql.pandas.types", FEATURE).to_arrow_schema(rows.schema, timezone="UTC")
-    except Exception as error:
-        raise InvalidArgumentError(
-            f"{source}: a column has no place in a feature: {first_line(error)}"
-        ) from error
+    arrow = column_schema(rows.schema, source)
     kept = require("pyarrow", FEATURE).schema([field for field in arrow if field.name not in folders])
     survey = survey_schema(kept, InputFile(source, source, {}, 0), (), lambda _: True)
     wanted = {column.name for column in settle([survey], choose_columns(options.of_table()))}
