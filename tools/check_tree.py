@@ -41,13 +41,13 @@ PART_LINES = {
     "src/bindings": 8_950,  # many files read in one call; permutations; maps, asked for ahead; frames of one pass
     "src/core": 14_600,  # what a record means; shuffled records in their blocks; permutations; varints four at a time
     "src/tfrkit": 1_800,  # names, errors, secrets, options, extras, threads (without a lock); make_manifest
-    "src/tfrkit/build": 19_250,  # Hive; options; formats; rows by expressions; tasks of images; shared shuffles
+    "src/tfrkit/build": 19_300,  # Hive, and what it refuses; options; formats; row expressions; image tasks; shuffles
     "src/tfrkit/cli": 3_750,  # build hive; skipped damage; `tfr sql`: rows of any type, interrupted queries; `tfr view`
     "src/tfrkit/codecs": 1_800,  # what foreign files are by their first bytes; output left when all input is taken
     "src/tfrkit/data": 18_150,  # by number: ranks, positions, seeds of samples; windows in pieces; shards before stages
-    "src/tfrkit/engines": 1_650,  # the door, threads, processes, Ray, Spark, a channel to workers
+    "src/tfrkit/engines": 1_660,  # the door, threads, processes, Ray, Spark and its errors, a channel to workers
     "src/tfrkit/images": 5_800,  # headers of files of all formats, and how photos are turned, which were in build
-    "src/tfrkit/integrations": 5_000,  # SQL and frames; torch, JAX, grain, Keras; sources and sinks of Ray and Spark
+    "src/tfrkit/integrations": 5_050,  # SQL and frames; torch, JAX, grain, Keras; Ray and Spark, with their stores
     "src/tfrkit/model": 4_800,  # misspelt attributes are answered with the nearest one; records that a shuffle drew
     "src/tfrkit/parsing": 4_400,  # what each byte of a record means
     "src/tfrkit/records": 15_300,  # manifests; random access; zones; diff; cluster tasks, many folders; single records
