@@ -11,9 +11,11 @@ import time
 from pathlib import Path
 from typing import Any
 
+import psutil
 import pytest
 
 from tests.build.support.made import job, left_over, tree
+from tests.data.support.outcomes import wait_for
 from tests.engines.support.sample_tasks import Dies, Square
 from tests.engines.support.slow_job import slow_job
 from tests.engines.test_engines import run_all
@@ -150,6 +152,19 @@ class TestInCluster:
         assert found[0].result == 9
 
 
+DRIVER_MARK = "TFRKIT_TEST_DRIVER"
+
+
+def marked(mark: str) -> list[str]:
+    """Return the command lines of all processes that a driver with this mark has started, itself included."""
+    found = []
+    for process in psutil.process_iter():
+        with contextlib.suppress(psutil.Error):
+            if process.environ().get(DRIVER_MARK) == mark and process.status() != psutil.STATUS_ZOMBIE:
+                found.append(" ".join(process.cmdline()))
+    return found
+
+
 @pytest.mark.cluster
 @pytest.mark.xdist_group("spark")
 def test_killed_driver_resumes(tmp_path):
@@ -167,12 +182,14 @@ def test_killed_driver_resumes(tmp_path):
         **os.environ,
         "PYTHONPATH": str(ROOT),
         "JAVA_TOOL_OPTIONS": "-XX:+UseSerialGC -XX:TieredStopAtLevel=1",
+        DRIVER_MARK: str(out),
     }
     with subprocess.Popen(command, env=settings, stderr=subprocess.DEVNULL) as process:
         deadline = time.monotonic() + 100
         while len(list(out.glob("*.tfrecord"))) < 3 and time.monotonic() < deadline:
             time.sleep(0.02)
         process.send_signal(signal.SIGKILL)
+    assert wait_for(lambda: marked(str(out)) == [], 60)  # no JVM and no worker of Python's stays behind
     begun = len(list(out.glob("*.tfrecord")))
     assert 3 <= begun < 10
     wanted = tmp_path / "calm"
