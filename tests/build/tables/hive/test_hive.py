@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -12,6 +13,7 @@ from tests.build.support.made import left_over, tree
 from tfrkit.build.job.job import run_job
 from tfrkit.build.tables.hive import hive as hive_module
 from tfrkit.build.tables.hive.hive_rows import write_rows
+from tfrkit.cli.main import main
 from tfrkit.errors import FailedPreconditionError, InvalidArgumentError, NotFoundError, UnavailableError
 
 pytestmark = [pytest.mark.cluster, pytest.mark.xdist_group("spark")]
@@ -83,6 +85,44 @@ def test_conditions_columns_and_partitions(shop, tmp_path):
     assert sorted(row["number"] for row in found) == [1200, 1202, 1204, 1206, 1208]
     assert set(found[0]) == {"number", "word"}
     assert report.records == 5
+
+
+def test_the_command_does_the_same(shop, tmp_path, monkeypatch, capsys):
+    def run(*arguments: str) -> tuple[int, str, str]:
+        monkeypatch.setattr(sys, "argv", ["tfr", "build", "hive", *arguments])
+        code: object = None
+        try:
+            main()
+        except SystemExit as ended:
+            code = ended.code
+        return int(str(code or 0)), *capsys.readouterr()
+
+    out = str(tmp_path / "out")
+    chosen = (
+        "--where",
+        "id % 2 = 0",
+        "--partition",
+        "dt=2024-01-01",
+        "--partition",
+        "hour>=10",
+        "--columns",
+        "id,word",
+    )
+    code, said, _ = run("shop.clicks_ORC", out, *chosen, "--shards", "2", "--json")
+    assert (code, json.loads(said)["records"]) == (0, 5)
+    assert shards(tmp_path / "out") == [f"data-0000{n}-of-00002.tfrecord" for n in range(2)]
+    assert sorted(tfr.scan(f"{out}/*.tfrecord").to_table()["id"].to_pylist()) == [
+        1200,
+        1202,
+        1204,
+        1206,
+        1208,
+    ]
+    query = "select count(*) as n from shop.clicks_ORC"
+    assert run(str(tmp_path / "counted"), "--sql", query)[0] == 0
+    assert tfr.read_table(tmp_path / "counted" / "*.tfrecord").to_pylist() == [{"n": 30}]
+    code, _, said = run("shop.click", out)
+    assert (code, "error: shop.click; there is no such table." in said) == (2, True)
 
 
 def test_partitions_can_be_folders(shop, tmp_path):
