@@ -101,7 +101,9 @@ def test_records_beyond_damage_that_no_index_can_pass_are_there(tmp_path: Path) 
         assert client.json("/api/record", n=4)["offset"] == sum(map(len, frames[:4])) + 70
         (file,) = client.json("/api/files")["files"]
         assert "corrupted record" in file["error"]
-        assert file["damages"][0]["offset"] == sum(map(len, frames[:3]))
+        damage = file["damages"][0]
+        assert damage["offset"] == sum(map(len, frames[:3]))
+        assert (damage["file"], damage["before"], damage["after"]) == (0, 2, 3)
 
 
 def test_damage_in_a_compressed_stream(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ Reading and judging are those of `verify`. Numbers are those of an index: it cou
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -16,7 +16,7 @@ from tfrkit.records.read.damage import Damage
 from tfrkit.viewer.job import BackgroundJob, Work
 from tfrkit.viewer.record_pass import JobFiles
 
-__all__ = ["verification"]
+__all__ = ["damages_json", "verification"]
 
 _MOST_SHOWN: Final = 2000  # damages in an event
 
@@ -28,21 +28,6 @@ class _File:
     damages: list[Damage] = field(default_factory=list)
     more: int = 0
     report: FileReport | None = None
-
-    def places(self) -> list[tuple[Damage, int | None, int | None]]:
-        """Return damages with the numbers of the records before and after them in the file."""
-        found: list[tuple[Damage, int | None, int | None]] = []
-        counted = 0  # damaged records that an index counts too
-        report = self.report
-        broken = sum(damage.kind == "bad data CRC" for damage in self.damages)
-        total = None if report is None else report.records + broken
-        for damage in self.damages:
-            before = damage.record + counted - 1
-            counted += damage.kind == "bad data CRC"
-            after = damage.record + counted
-            is_there = total is not None and after < total
-            found.append((damage, before if before >= 0 else None, after if is_there else None))
-        return found
 
 
 class _Map:
@@ -96,7 +81,8 @@ class _Map:
         for number, (file, start) in enumerate(zip(self._files, self._starts(), strict=True)):
             total += len(file.damages) + file.more
             if file.damages and len(shown) < _MOST_SHOWN:
-                shown += (_shown(number, start, *place) for place in file.places())
+                records = None if file.report is None else file.report.records + _broken(file.damages)
+                shown += damages_json(number, start, file.damages, records)
         return shown[:_MOST_SHOWN], total
 
     def _starts(self) -> Sequence[int | None]:
@@ -107,24 +93,47 @@ class _Map:
             starts.append(start)
             count = self._input.counts[number]
             if count is None and file.report is not None:
-                count = file.report.records + sum(each.kind == "bad data CRC" for each in file.damages)
+                count = file.report.records + _broken(file.damages)
             start = None if start is None or count is None else start + count
         return starts
 
 
-def _shown(
-    number: int, start: int | None, damage: Damage, before: int | None, after: int | None
-) -> dict[str, Any]:
-    return {
-        "file": number,
-        "offset": damage.start,
-        "length": damage.bytes,
-        "record": damage.record,
-        "before": None if before is None or start is None else start + before,
-        "after": None if after is None or start is None else start + after,
-        "kind": damage.kind,
-        "reason": f"{damage.text}{damage.detail and f': {damage.detail}'}",
-    }
+def damages_json(
+    file: int, start: int | None, damages: Iterable[Damage], records: int | None
+) -> list[dict[str, Any]]:
+    """Return damages of a file as the page gets them, with the records before and after each. Pure: no I/O.
+
+    Args:
+        file: its number.
+        start: the number of its first record among all; None while it is not known.
+        damages: in the order of the file, from its first on.
+        records: how many the file has, those of damaged data among them; None while it is not known.
+    """
+    found = []
+    counted = 0  # damaged records that an index counts too
+    for damage in damages:
+        before = damage.record + counted - 1
+        counted += _broken([damage])
+        after = damage.record + counted
+        is_there = records is not None and after < records
+        found.append(
+            {
+                "file": file,
+                "offset": damage.start,
+                "length": damage.bytes,
+                "record": damage.record,
+                "before": start + before if start is not None and before >= 0 else None,
+                "after": start + after if start is not None and is_there else None,
+                "kind": damage.kind,
+                "reason": f"{damage.text}{damage.detail and f': {damage.detail}'}",
+            }
+        )
+    return found
+
+
+def _broken(damages: Iterable[Damage]) -> int:
+    """Return how many are of data in a frame that is whole."""
+    return sum(damage.kind == "bad data CRC" for damage in damages)
 
 
 def verification(files: JobFiles) -> Work:

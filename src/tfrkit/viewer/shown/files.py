@@ -10,6 +10,7 @@ from tfrkit.stores.files import is_local, is_there
 from tfrkit.viewer.asked import Asked
 from tfrkit.viewer.record_set import RecordSet
 from tfrkit.viewer.session import Session
+from tfrkit.viewer.verify_job import damages_json
 
 __all__ = ["files_json"]
 
@@ -38,15 +39,12 @@ def _file(data: RecordSet, number: int) -> dict[str, Any]:
         "indexed": state.is_indexed,
         "zones": _has_zones(state.path),
         "error": state.error or None,
-        "damages": [
-            {
-                "offset": damage.start,
-                "length": damage.bytes,
-                "reason": f"{damage.kind}: {damage.text}",
-                "record": damage.record,
-            }
-            for damage in (opened.damages[:_DAMAGES] if opened is not None else ())
-        ],
+        "damages": damages_json(
+            number,
+            data.first_of(number),
+            opened.damages[:_DAMAGES] if opened else (),
+            opened.count if opened else None,
+        ),
         "damage_count": len(opened.damages) if opened is not None else 0,
     }
 
