@@ -49,6 +49,15 @@ def test_a_name_of_markup_is_a_name(open_page: OpenPage, hostile: str) -> None:
     assert_unharmed(page)
 
 
+def test_what_cannot_be_seen_in_names_and_texts_is_shown(open_page: OpenPage, hostile: str) -> None:
+    page = open_page(hostile, "#/features", broken=True)
+    expect(page.get_by_role("heading", name="odd\\u202e\\x07name`")).to_be_visible()
+    page.goto(page.url.split("#")[0] + "#/record?n=0")
+    feature = page.locator("[data-feature^=odd]")
+    expect(feature).to_contain_text("odd\\u202e\\x07name`")
+    assert_unharmed(page)
+
+
 def test_records_of_all_kinds_are_shown(open_page: OpenPage, hostile: str) -> None:
     page = open_page(hostile, "#/record?n=0", broken=True)
     for number in range(15):

@@ -1,6 +1,16 @@
 // Owns how elements are made. Text always goes in as text nodes, so nothing that comes from data is ever read as markup.
 
 const SVG = "http://www.w3.org/2000/svg";
+const HIDDEN = /[\0-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\xad\u200b\u202a-\u202e\u2060\u2066-\u2069\ufeff]|\p{Surrogate}/gu;
+const READ = new Set(["title", "aria-label", "alt"]); // attributes that people read
+
+/** Text with what cannot be seen as escapes: control characters, changes of direction, lone surrogates. */
+function visible(text) {
+  return text.replace(HIDDEN, (one) => {
+    const code = one.codePointAt(0).toString(16);
+    return code.length <= 2 ? `\\x${code.padStart(2, "0")}` : `\\u${code}`;
+  });
+}
 
 function fill(node, attributes, children) {
   for (const [name, value] of Object.entries(attributes)) {
@@ -10,7 +20,8 @@ function fill(node, attributes, children) {
     } else if (name === "style") {
       for (const [property, text] of Object.entries(value)) node.style.setProperty(property, text);
     } else {
-      node.setAttribute(name, value === true ? "" : String(value));
+      const text = value === true ? "" : String(value);
+      node.setAttribute(name, READ.has(name) ? visible(text) : text);
     }
   }
   append(node, children);
@@ -21,7 +32,7 @@ function fill(node, attributes, children) {
 export function append(node, children) {
   for (const child of children.flat(Infinity)) {
     if (child === null || child === undefined || child === false) continue;
-    node.append(child instanceof Node ? child : document.createTextNode(String(child)));
+    node.append(child instanceof Node ? child : document.createTextNode(visible(String(child))));
   }
   return node;
 }
