@@ -111,3 +111,13 @@ def test_records_of_steps_show_the_first_picture(open_page: OpenPage, steps: str
     page = open_page(steps)
     expect(page.locator(".item img")).to_have_count(4)
     expect(page.locator(".item .number").first).to_contain_text("20 steps")
+
+
+def test_the_end_of_a_long_name_is_seen_where_there_is_little_room(open_page: OpenPage, photos: str) -> None:
+    page = open_page(photos, "#/grid?layout=table&columns=image%2Fobject%2Fbbox%2Fxmin,score", size="narrow")
+    name = page.locator(".table-head .short-name", has_text="xmin")
+    expect(name).to_have_attribute("title", "image/object/bbox/xmin")
+    expect(name).to_have_text("image/object/bbox/xmin")
+    page.evaluate("document.querySelector('.table-head').style.setProperty('--columns', 6)")
+    assert name.locator(".stem").evaluate("e => e.scrollWidth > e.clientWidth")
+    assert name.locator(".leaf").evaluate("e => e.scrollWidth <= e.clientWidth")

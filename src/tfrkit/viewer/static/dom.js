@@ -65,6 +65,17 @@ export function button(text, click, attributes = {}) {
   return el("button", { type: "button", ...attributes, on: { click } }, text);
 }
 
+/** The name of a feature where there is little room: of "image/object/bbox/xmin" the end is what tells it from others. */
+export function shortName(name, attributes = {}) {
+  const cut = name.length < 2 ? 0 : 1 + Math.max(...[..."/._"].map((sign) => name.lastIndexOf(sign, name.length - 2)));
+  return el(
+    "span",
+    { ...attributes, class: "short-name", title: name },
+    cut > 0 && el("span", { class: "stem" }, name.slice(0, cut)),
+    el("span", { class: "leaf" }, name.slice(cut) || "(no name)"),
+  );
+}
+
 /** Make a message that fills an empty, loading or failed place. */
 export function notice(kind, title, text = null, ...more) {
   const role = kind === "error" ? "alert" : "status";

@@ -2,7 +2,7 @@
 
 import { get } from "./api.js";
 import { lines } from "./charts.js";
-import { button, el, later, replace } from "./dom.js";
+import { button, el, later, replace, shortName } from "./dom.js";
 import { count } from "./format.js";
 import { renderValues } from "./renderers.js";
 import { current, note } from "./state.js";
@@ -45,7 +45,7 @@ export function stepsView(set, record) {
     const node = el(
       "section",
       { class: "feature", "data-feature": feature.name },
-      el("header", {}, el("h3", {}, feature.name), el("span", { class: "badge" }, `steps of ${feature.kind}`)),
+      el("header", {}, el("h3", {}, shortName(feature.name)), el("span", { class: "badge" }, `steps of ${feature.kind}`)),
       plot,
       body,
     );

@@ -1,6 +1,6 @@
 // Owns what one record looks like in the grid: a picture, a card of text, or a line of the table.
 
-import { el } from "./dom.js";
+import { el, shortName } from "./dom.js";
 import { bytes, count, number, plural } from "./format.js";
 import { thumb } from "./thumbs.js";
 
@@ -113,7 +113,7 @@ function drawCard(row, context) {
       el(
         "span",
         { class: "line" },
-        el("span", { class: "name", title: name }, name),
+        el("span", { class: "name" }, shortName(name)),
         el("span", { class: "value" }, cellText(row.cells[name])),
       ),
     );

@@ -190,7 +190,7 @@ function card(one, all, matches, state) {
   const head = el(
     "header",
     {},
-    el("h3", { title: name }, name),
+    el("h3", { title: name }, name || "(no name)"),
     el("span", { class: "badge" }, list ? `steps of ${kind}` : kind),
     role && el("span", { class: "badge role" }, role),
   );

@@ -1,6 +1,6 @@
 // Owns the grid: all records, or those that the filter takes, as pictures, cards or a table.
 
-import { button, el, later, notice, redraw, replace } from "../dom.js";
+import { button, el, later, notice, redraw, replace, shortName } from "../dom.js";
 import { count, plural } from "../format.js";
 import { Rows } from "../rows.js";
 import { onSearch, search, searchFor } from "../search.js";
@@ -101,11 +101,7 @@ export function grid(place, context) {
         el("span", { class: "cell number" }, "record"),
         looks.order && el("span", { class: "cell numeric" }, "sorted by"),
         looks.columns.map((feature) =>
-          el(
-            "span",
-            { class: feature.kind === "bytes" ? "cell" : "cell numeric", title: feature.name },
-            feature.name,
-          ),
+          el("span", { class: feature.kind === "bytes" ? "cell" : "cell numeric" }, shortName(feature.name)),
         ),
       ],
     );

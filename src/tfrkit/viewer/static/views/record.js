@@ -1,7 +1,7 @@
 // Owns the view of one record: its features above, and below the truth: where it lies, its checksums, its bytes.
 
 import { address, get } from "../api.js";
-import { button, el, notice, replace } from "../dom.js";
+import { button, el, notice, replace, shortName } from "../dom.js";
 import { baseName, bytes, checksum, count, plural } from "../format.js";
 import { renderValues, textOf } from "../renderers.js";
 import { search } from "../search.js";
@@ -164,7 +164,7 @@ export function recordView(place, context) {
       el(
         "header",
         {},
-        el("h3", { title: feature.name }, feature.name),
+        el("h3", {}, shortName(feature.name)),
         el("span", { class: "badge" }, feature.kind ?? "no kind"),
         role && el("span", { class: "badge role" }, role),
         el(
@@ -187,7 +187,10 @@ export function recordView(place, context) {
       el(
         "dt",
         { "data-feature": feature.name },
-        button(feature.name, () => truth.show(feature.name), { class: "link", title: `${feature.name}: its bytes` }),
+        button(feature.name || "(no name)", () => truth.show(feature.name), {
+          class: "link",
+          title: `${feature.name}: its bytes`,
+        }),
       ),
       el(
         "dd",
