@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 from playwright.sync_api import expect
+
+import tfrkit as tfr
+from tests.viewer.conftest import viewer_of
 
 OpenPage = Callable[..., Any]
 VISIBLE = """() => {
@@ -121,3 +125,32 @@ def test_the_end_of_a_long_name_is_seen_where_there_is_little_room(open_page: Op
     page.evaluate("document.querySelector('.table-head').style.setProperty('--columns', 6)")
     assert name.locator(".stem").evaluate("e => e.scrollWidth > e.clientWidth")
     assert name.locator(".leaf").evaluate("e => e.scrollWidth <= e.clientWidth")
+
+
+def test_records_of_other_kinds_than_the_first_are_shown(open_page: OpenPage, tmp_path: Path) -> None:
+    with tfr.TFRecordWriter(str(tmp_path / "a.tfrecord")) as writer:
+        for number in range(250):
+            writer.write_example({"caption": "a rather long text about nothing at all", "number": number})
+        writer.write_example({"title": "of another kind"})
+        writer.write_example({})
+        writer.write(b"no Example")
+    with viewer_of(tmp_path) as url:
+        page = open_page(url, "#/grid?layout=cards&at=249")
+        expect(page.locator("[data-place='250']")).to_contain_text("title")
+        expect(page.locator("[data-place='250']")).not_to_contain_text("more feature")
+        expect(page.locator("[data-place='251']")).to_contain_text("no features")
+        expect(page.locator("[data-place='252']")).to_contain_text("no Example")
+        page.get_by_role("button", name="Table").click()
+        expect(page.locator("[data-place='252']")).to_contain_text("no Example")
+
+
+def test_payloads_are_a_table_of_one_column(open_page: OpenPage, tmp_path: Path) -> None:
+    with tfr.TFRecordWriter(str(tmp_path / "a.tfrecord")) as writer:
+        writer.write_many([b"first line", "\u7b2c\u4e8c\u884c".encode(), b"\xff\xfe\x00"])
+    with viewer_of(tmp_path) as url:
+        page = open_page(url, "#/grid?layout=table")
+        expect(page.locator("[data-place='0']")).to_contain_text("first line")
+        expect(page.locator("[data-place='1']")).to_contain_text("\u7b2c\u4e8c\u884c")
+        expect(page.locator("[data-place='2']")).to_contain_text("3 bytes")
+        number = page.locator("[data-place='0'] .number").bounding_box()
+        assert number["x"] + number["width"] < 200

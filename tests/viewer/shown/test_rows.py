@@ -115,6 +115,18 @@ def test_mixed_kinds_of_one_feature(tmp_path: Path) -> None:
         assert [row["cells"].get("x", {}).get("k") for row in rows] == ["int64", "bytes", "float", None]
 
 
+def test_records_without_the_columns_show_what_they_have_if_that_is_wanted(tmp_path: Path) -> None:
+    path = write_examples(tmp_path / "a.tfrecord", [{"x": 1}, {"b": 2, "a": "one"}, {}])
+    with client_of([path]) as client:
+        assert [list(row["cells"]) for row in client.json("/api/rows", columns="x")["rows"]] == [
+            ["x"],
+            [],
+            [],
+        ]
+        rows = client.json("/api/rows", columns="x", others=1)["rows"]
+        assert [list(row["cells"]) for row in rows] == [["x"], ["a", "b"], []]
+
+
 def test_ten_thousand_features_are_cut_and_said_so(tmp_path: Path) -> None:
     path = write_examples(
         tmp_path / "a.tfrecord", [{f"feature {each:05d}": each for each in range(10_000)}] * 3

@@ -46,7 +46,7 @@ def rows_json(session: Session, asked: Asked, matches: Callable[[str, int, int],
 
     Args:
         session: the data sets.
-        asked: set, start, count, columns, job.
+        asked: set, start, count, columns, job; others: of records with none of the columns what they have.
         matches: returns some of the records that a job has found.
 
     Raises:
@@ -55,23 +55,24 @@ def rows_json(session: Session, asked: Asked, matches: Callable[[str, int, int],
     viewed = session.get(asked.text("set", "a"))
     start, count = asked.number("start", 0), asked.number("count", 100, most=_MOST_ROWS)
     names = _columns(viewed.outline, asked.names("columns"))
-    job = asked.maybe("job")
+    job, others = asked.maybe("job"), asked.flag("others")
     if job is None:
         total = viewed.data.total
-        rows = _rows_of_runs(viewed, viewed.data.page(start, count), names)
+        rows = _rows_of_runs(viewed, viewed.data.page(start, count), names, others)
     else:
         records, total = matches(job, start, count)
         runs = _runs_of_matches(viewed.data, sorted(records, key=lambda each: each[:2]))
         rows = _in_order(
-            _rows_of_runs(viewed, runs, names), {(each.file, each.record): each.key for each in records}
+            _rows_of_runs(viewed, runs, names, others),
+            {(each.file, each.record): each.key for each in records},
         )
     return {"rows": list(_fitting(rows)), "total": total, "start": start}
 
 
 def _rows_of_runs(
-    viewed: ViewedSet, runs: Iterable[Sequence[NumberedFrame]], names: Sequence[str]
+    viewed: ViewedSet, runs: Iterable[Sequence[NumberedFrame]], names: Sequence[str], others: bool
 ) -> Iterator[_Row]:
-    return (row for run in runs for row in _rows(viewed, run, names))
+    return (row for run in runs for row in _rows(viewed, run, names, others))
 
 
 def _in_order(rows: Iterable[_Row], wanted: Mapping[tuple[int, int], Any]) -> Iterator[_Row]:
@@ -120,7 +121,9 @@ def _columns(outline: Outline, asked: Sequence[str] | None) -> list[str]:
     return chosen
 
 
-def _rows(viewed: ViewedSet, run: Sequence[NumberedFrame], names: Sequence[str]) -> Iterator[dict[str, Any]]:
+def _rows(
+    viewed: ViewedSet, run: Sequence[NumberedFrame], names: Sequence[str], others: bool
+) -> Iterator[dict[str, Any]]:
     outline = viewed.outline
     boxed = {feature.name: feature for name in names if (feature := outline.get(name)) and feature.boxes}
     sides = {side for feature in boxed.values() for side in (feature.boxes or {}).values()}
@@ -136,7 +139,11 @@ def _rows(viewed: ViewedSet, run: Sequence[NumberedFrame], names: Sequence[str])
                 cells["record"] = cell_of("record", [record.data], None)
             else:
                 row["kind"] = "example" if record.lists is None else "sequence"
-                cells = _cells(record, names, outline)
+                if others and not record.names:  # it has none of them, such as in another file: its own
+                    record = decode_frames([each.frame], None)[0]
+                    cells = _cells(record, sorted(record.names)[:_COLUMNS], outline)
+                else:
+                    cells = _cells(record, names, outline)
         yield {**row, "cells": cells, "error": each.frame.error or None}
 
 

@@ -9,7 +9,7 @@ const RETRY = 1000; // milliseconds
 /** Rows by their place. `changed` is called when some have come, or a request failed. */
 export class Rows {
   constructor(source, changed) {
-    this.source = source; // {set, job, columns}
+    this.source = source; // {set, job, columns, others}
     this.total = null; // as the server last said
     this.seen = 0; // rows that are known to be there
     this.error = null;
@@ -72,12 +72,11 @@ export class Rows {
     this._pages.delete(number);
     this._pages.set(number, page); // the newest come last
     try {
-      const { set, job, columns } = this.source;
       const fresh = [];
       let full = false;
       while (!full) {
         // an answer of large rows is cut: the rest is asked for
-        const asked = { set, job, columns, start: number * PAGE + fresh.length, count: PAGE - fresh.length };
+        const asked = { ...this.source, start: number * PAGE + fresh.length, count: PAGE - fresh.length };
         const { rows, total } = await get("/api/rows", asked, page.abort.signal);
         fresh.push(...rows);
         if (total !== null) this.total = total;

@@ -6,6 +6,7 @@ import { thumb } from "./thumbs.js";
 
 const SIZES = { s: 96, m: 160, l: 256 };
 const CARD_LINES = 6;
+const PAYLOAD = { name: "record", list: "context", kind: "bytes", role: "bytes" }; // of records without features
 const SHORT_FIRST = { label: 0, text: 1, json: 2, number: 3, numbers: 4, boxes: 5, image: 6, audio: 6, bytes: 7 };
 
 /** The layouts: how wide and high an item is, and how it is drawn from its row. */
@@ -29,6 +30,7 @@ export function suitableLayout(features) {
 
 /** The features in the order in which a table shows them. */
 export function tableColumns(features, chosen) {
+  if (features.length === 0) return [PAYLOAD];
   const asked = chosen ? chosen.split(",").map(decodeURIComponent) : null;
   if (asked) return asked.map((name) => features.find((feature) => feature.name === name)).filter(Boolean);
   const order = [...features].sort((a, b) => (SHORT_FIRST[a.role] ?? 9) - (SHORT_FIRST[b.role] ?? 9));
@@ -117,7 +119,8 @@ function drawCard(row, context) {
         el("span", { class: "value" }, cellText(row.cells[name])),
       ),
     );
-  const rest = names.length - lines.length + context.left;
+  if (Object.keys(row.cells).length === 0) lines.push(el("span", { class: "more" }, "no features"));
+  const rest = names.length - lines.length + (names.some((name) => context.asked.has(name)) ? context.left : 0);
   return [
     head,
     el(
@@ -133,6 +136,8 @@ function drawLine(row, context) {
   const place = el("span", { class: "cell number" }, count(row.n));
   const key = context.order ? el("span", { class: "cell numeric" }, keyText(row, context) || "–") : [];
   if (row.error) return [place, key, el("span", { class: "cell why wide" }, row.error)];
+  const payload = row.kind === "bytes" && cellText(row.cells[PAYLOAD.name]);
+  if (payload) return [place, key, el("span", { class: "cell wide", title: payload }, payload)];
   const cells = context.columns.map((feature) => {
     const cell = row.cells[feature.name];
     const numeric = cell && feature.kind !== "bytes" && cell.n === 1;

@@ -46,7 +46,7 @@ export function grid(place, context) {
 
   function describe() {
     const state = current();
-    const { features } = context.set();
+    const { features, features_left: left } = context.set();
     const layout = LAYOUTS[state.layout] ? state.layout : suitableLayout(features);
     const images = features.filter((feature) => feature.role === "image");
     const image = images.find((feature) => feature.name === state.image) ?? images[0];
@@ -64,9 +64,10 @@ export function grid(place, context) {
       boxes: boxes?.name ?? null,
       columns: tableColumns(features, state.columns),
       order: state.order,
+      asked: new Set(features.map(({ name }) => name)),
       left: Math.max(
         0,
-        features.length - neededColumns({ layout: "cards", label: label?.name ?? null }, features).length,
+        features.length + left - neededColumns({ layout: "cards", label: label?.name ?? null }, features).length,
       ),
       total: null,
     };
@@ -113,7 +114,7 @@ export function grid(place, context) {
     const searched = isSearched(state);
     const job = searched ? search().id : null;
     const columns = context.set().features.length > 0 ? neededColumns(looks, context.set().features) : null;
-    const wanted = JSON.stringify([state.set, state.where, state.order, job, columns]);
+    const wanted = JSON.stringify([state.set, state.where, state.order, job, columns, looks.layout === "cards"]);
     if (wanted === source) return;
     if (searched && job === null) {
       // the search starts, or has failed
@@ -128,7 +129,12 @@ export function grid(place, context) {
     selected = -1;
     scroller.clear();
     const mine = new Rows(
-      { set: state.set, job, columns: columns && columns.map(encodeURIComponent).join(",") },
+      {
+        set: state.set,
+        job,
+        columns: columns && columns.map(encodeURIComponent).join(","),
+        others: looks.layout === "cards" ? 1 : null,
+      },
       () => mine === rows && arrived(),
     );
     rows = mine;
@@ -252,7 +258,7 @@ export function grid(place, context) {
           looks.images.map(({ name }) => [name, name]),
           looks.image,
         ),
-      looks.layout === "table" && columnMenu(),
+      looks.layout === "table" && context.set().features.length > 0 && columnMenu(),
       orderChoice(context.set().features, looks.order),
       el("span", { class: "grow" }),
       counted,
@@ -260,7 +266,7 @@ export function grid(place, context) {
   }
 
   function columnMenu() {
-    const { features } = context.set();
+    const { features, features_left: left } = context.set();
     const now = looks.columns.map((feature) => feature.name);
     const boxes = features.slice(0, 500).map(({ name }) =>
       el(
@@ -283,7 +289,7 @@ export function grid(place, context) {
     return el(
       "details",
       { class: "menu", open: bar.querySelector("details.menu")?.open },
-      el("summary", {}, `Columns ${now.length} of ${count(features.length)}`),
+      el("summary", {}, `Columns ${now.length} of ${count(features.length + left)}`),
       el("div", { class: "menu-body" }, boxes),
     );
   }
