@@ -25,7 +25,11 @@ FLAGS = [
     "--disable-component-update",
     "--disable-sync",
 ]
-SIZES = {"wide": {"width": 1280, "height": 800}, "narrow": {"width": 640, "height": 900}}
+SIZES = {
+    "wide": {"width": 1280, "height": 800},
+    "narrow": {"width": 640, "height": 900},
+    "phone": {"width": 390, "height": 844},
+}
 
 
 def _files(*paths: Path | None) -> list[Path]:

@@ -36,6 +36,7 @@ def test_every_view_fits_and_is_readable_in_both_themes(open_page: OpenPage, pho
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), (
             "the page scrolls sideways"
         )
+        assert page.evaluate(SQUEEZED) == [], f"{size}: columns with a letter or two on each line"
         for theme in ("light", "dark"):
             page.emulate_media(color_scheme=theme)
             assert page.evaluate(CONTRAST) == [], f"{size}, {theme}"
@@ -43,6 +44,8 @@ def test_every_view_fits_and_is_readable_in_both_themes(open_page: OpenPage, pho
             assert len(shot) > 5_000
 
 
+SQUEEZED = """() => [...document.querySelectorAll('td')].filter((cell) => cell.innerText.length > 12 &&
+  cell.clientWidth < 80).map((cell) => cell.innerText)"""
 # Texts whose colour does not stand out from what is behind them (WCAG AA: 4.5 to 1), of those that are shown.
 CONTRAST = """() => {
   const canvas = document.createElement('canvas').getContext('2d', {willReadFrequently: true});
