@@ -11,7 +11,9 @@ const PLOTTED = 6; // numbers of a step that are drawn as lines
 
 /** The steps of `record`, which has `steps` of them. `keys(key)` moves the slider. */
 export function stepsView(set, record) {
+  const isPicture = (feature) => Number(feature.role === "image");
   const lists = record.features.filter((feature) => feature.list === "steps");
+  lists.sort((a, b) => isPicture(b) - isPicture(a)); // beside the slider
   const last = Math.max(0, record.steps - 1);
   let step = Math.min(current().step, last);
   let timer = 0;
