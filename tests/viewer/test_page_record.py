@@ -23,6 +23,7 @@ def test_a_click_on_a_tile_opens_its_record_and_escape_returns(open_page: OpenPa
     page.keyboard.press("j")
     page.keyboard.press("Escape")
     expect(page.locator(".item.selected .number")).to_have_text("4")
+    expect(page.locator(".item.selected a.open")).to_be_focused()
 
 
 def test_the_truth_is_below(open_page: OpenPage, photos: str, photo_files: Path) -> None:
@@ -39,6 +40,19 @@ def test_the_truth_is_below(open_page: OpenPage, photos: str, photo_files: Path)
     rows = page.locator(".hex-row").count()
     page.get_by_role("button", name=re.compile("Show .* more of")).click()
     expect(page.locator(".hex-row")).not_to_have_count(rows)
+
+
+def test_keys_go_from_field_to_field_of_the_bytes(open_page: OpenPage, photos: str) -> None:
+    page = open_page(photos, "#/record?n=7")
+    expect(page.locator(".hex-row").first).to_be_visible()
+    page.keyboard.press("x")
+    expect(page.locator(".hex-rows")).to_be_focused()
+    page.keyboard.press("ArrowRight")
+    expect(page.locator(".wire-told")).to_contain_text("bytes 0 to 1")
+    page.keyboard.press("ArrowRight")
+    expect(page.locator(".wire-told")).to_contain_text("bytes 1 to")
+    expect(page.locator(".run.pointed").first).to_be_in_viewport()
+    expect(page.locator("#jump")).to_have_value("7")
 
 
 def test_values_of_pixels_follow_the_pointer_and_pictures_are_zoomed(
@@ -95,7 +109,7 @@ def test_copy_as_python_reads_the_record_and_download_has_its_bytes(
 
 def test_steps_follow_the_slider_and_stay_after_a_reload(open_page: OpenPage, steps: str) -> None:
     page = open_page(steps, "#/record?n=1")
-    expect(page.locator(".steps .image-view img")).to_be_visible()
+    expect(page.locator(".steps .feature").first.locator(".image-view img")).to_be_visible()
     before = page.locator(".feature[data-feature=state] .step-value").inner_text()
     slider = page.get_by_role("slider", name="Step")
     slider.focus()

@@ -44,10 +44,10 @@ const KEYS = [
     "Record",
     [
       ["j k", "next, previous record"],
-      ["← →", "next, previous; steps on the slider"],
+      ["← →", "next, previous; on the slider steps, in the bytes fields"],
       ["+ −  0", "zoom of a picture"],
       ["y", "copy as Python"],
-      ["x", "to the bytes"],
+      ["x", "into the bytes"],
     ],
   ],
 ];

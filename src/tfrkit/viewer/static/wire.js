@@ -9,13 +9,19 @@ const ROW = 16;
 
 /** The bytes of a record; `first` are the wire fields that came with it. `element.show(path)` goes to a field. */
 export function bytesView(set, n, size, first) {
-  const rows = el("div", { class: "hex-rows", role: "list", "aria-label": "Bytes" });
+  const rows = el("div", {
+    class: "hex-rows",
+    role: "group",
+    tabindex: "0",
+    "aria-label": "Bytes: left and right go from field to field",
+  });
   const told = el("p", { class: "wire-told", "aria-live": "polite" }, "Point at a byte: the field it belongs to.");
   const more = el("div", {});
   const legend = el("p", { class: "legend" });
   const box = el("div", { class: "hex" }, told, rows, more, legend);
   let shown = 0;
   let fields = first ?? [];
+  let pointed = null;
   const kinds = new Set();
 
   async function load() {
@@ -87,7 +93,7 @@ export function bytesView(set, n, size, first) {
     }
     return el(
       "div",
-      { class: "hex-row", role: "listitem" },
+      { class: "hex-row" },
       el("span", { class: "offset" }, offset.toString(16).padStart(6, "0")),
       hex,
       text,
@@ -100,11 +106,23 @@ export function bytesView(set, n, size, first) {
     point(field);
   });
 
-  function point(field) {
+  rows.addEventListener("keydown", (event) => {
+    const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
+    if (step === undefined || event.ctrlKey || event.altKey || event.metaKey) return;
+    event.preventDefault();
+    event.stopPropagation(); // else to the next record
+    const all = [...new Set([...rows.querySelectorAll(".hex-bytes .run")].map((run) => run.wireField))].filter(Boolean);
+    const next = all[Math.max(0, Math.min(all.length - 1, all.indexOf(pointed) + step))];
+    if (next) point(next, true);
+  });
+
+  function point(field, into = false) {
+    pointed = field;
     const where = `bytes ${count(field.start)} to ${count(field.end)}`;
     told.textContent = [where, field.path, field.label].filter(Boolean).join(" · ");
     for (const old of rows.querySelectorAll(".pointed")) old.classList.remove("pointed");
     for (const run of rows.querySelectorAll(".run")) if (run.wireField === field) run.classList.add("pointed");
+    if (into) rows.querySelector(".pointed")?.scrollIntoView({ block: "nearest" });
   }
 
   box.show = (name) => {

@@ -152,6 +152,7 @@ export function grid(place, context) {
     for (const [item, element] of scroller.elements) {
       if (element.classList.contains("waiting") && rows.row(item) !== undefined) scroller.redraw(item);
     }
+    if (document.activeElement === box) focusSelected();
     tellState();
   }
 
@@ -308,7 +309,11 @@ export function grid(place, context) {
     const element = scroller.elements.get(selected);
     if (!element) return;
     mark(element, true);
-    element.querySelector("a.open")?.focus({ preventScroll: true });
+    focusSelected();
+  }
+
+  function focusSelected() {
+    scroller.elements.get(selected)?.querySelector("a.open")?.focus({ preventScroll: true });
   }
 
   function keys(key) {

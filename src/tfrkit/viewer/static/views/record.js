@@ -262,8 +262,10 @@ export function recordView(place, context) {
     if (by !== undefined) step(by);
     else if (key === "ArrowDown" || key === "ArrowUp") box.scrollBy(0, key === "ArrowDown" ? 60 : -60);
     else if (key === "y" && record?.python) copyPython();
-    else if (key === "x") body.querySelector("#bytes")?.scrollIntoView();
-    else if (["+", "=", "-", "0"].includes(key))
+    else if (key === "x") {
+      body.querySelector("#bytes")?.scrollIntoView();
+      body.querySelector(".hex-rows")?.focus({ preventScroll: true });
+    } else if (["+", "=", "-", "0"].includes(key))
       body.querySelector(".image-view")?.zoom({ "+": 1.25, "=": 1.25, "-": 0.8, 0: 0 }[key]);
     else return false;
     return true;
