@@ -17,7 +17,10 @@ class ViewOptions(OptionSet):
     """The options of `tfr view`."""
 
     compare: Sequence[str] | None = option(
-        None, "Show these beside it; may be given several times.", metavar="PATH", several=True
+        None,
+        "Say what these have changed, as `tfr diff` does; may be given several times.",
+        metavar="PATH",
+        several=True,
     )
     where: str | None = option(None, "Begin with the records for which this holds, as `tfr select` has it.")
     host: str = option(
