@@ -48,7 +48,7 @@ class RawFrame:
     record: int
     offset: int
     size: int
-    data: bytes
+    data: bytes | memoryview
     error: str = ""
 
     @property
@@ -118,9 +118,10 @@ class _IndexedFile:
         buffer, offsets, lengths = gather([part], len(numbers))
         view, starts = memoryview(buffer), self._frames.index.frames
         places = zip(numbers.tolist(), offsets.tolist(), lengths.tolist(), strict=True)
+        frames = ((number, view[at - HEADER_BYTES : at + size + FOOTER_BYTES]) for number, at, size in places)
+        alone = len(numbers) == 1  # perhaps a large one: it is not copied
         return [
-            frame_of(number, int(starts[number]), bytes(view[at - HEADER_BYTES : at + size + FOOTER_BYTES]))
-            for number, at, size in places
+            frame_of(number, int(starts[number]), data if alone else bytes(data)) for number, data in frames
         ]
 
     def _read_one(self, number: int) -> RawFrame:
@@ -204,7 +205,7 @@ def walk_frames(path: str) -> Iterator[list[RawFrame]]:
             yield frames
 
 
-def frame_of(record: int, offset: int, data: bytes) -> RawFrame:
+def frame_of(record: int, offset: int, data: bytes | memoryview) -> RawFrame:
     """Return a frame that was read, with what is wrong with it. Pure: no I/O."""
     found = _core.scan_frames(data, 0, len(data), True, 2**62)
     if found.code == _core.OK and found.end == len(data) and len(found.offsets) == 1:
@@ -212,7 +213,7 @@ def frame_of(record: int, offset: int, data: bytes) -> RawFrame:
     return RawFrame(record, offset, len(data), data, what_is_wrong(data))
 
 
-def what_is_wrong(data: bytes) -> str:
+def what_is_wrong(data: bytes | memoryview) -> str:
     """Say what is wrong with a frame, with the numbers that show it. Pure: no I/O."""
     length = int.from_bytes(data[:8], "little")
     stored, computed = int.from_bytes(data[8:12], "little"), _core.crc32c_masked(data[:8])

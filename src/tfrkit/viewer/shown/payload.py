@@ -88,7 +88,7 @@ def download(session: Session, asked: Asked) -> Answer:
     if not found.frame.data:
         raise DataLossError(found.frame.error)
     if asked.flag("frame"):
-        return Answer(found.frame.data, _UNKNOWN, headers=_as_file(f"record-{found.number}.tfrecord"))
+        return Answer(bytes(found.frame.data), _UNKNOWN, headers=_as_file(f"record-{found.number}.tfrecord"))
     return Answer(found.frame.payload, _UNKNOWN, headers=_as_file(f"record-{found.number}.bin"))
 
 

@@ -6,9 +6,12 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple, TypeAlias
 
+import numpy as np
+
 from tfrkit.errors import OpError
 from tfrkit.model.block import Block
 from tfrkit.records.read.decoded_record import DecodedRecord, decode_records
+from tfrkit.records.read.frame_splitter import HEADER_BYTES
 from tfrkit.viewer.asked import Asked
 from tfrkit.viewer.frames import RawFrame
 from tfrkit.viewer.outline import Outline
@@ -98,11 +101,19 @@ def _fitting(rows: Iterable[_Row]) -> Iterator[_Row]:
 
 def decode_frames(frames: Sequence[RawFrame], names: Sequence[str] | None) -> list[DecodedRecord]:
     """Return what is in frames, of their features only some; what cannot be decoded is bytes."""
-    block = Block.from_records([frame.view for frame in frames])
+    block = _block_of(frames)
     try:
         return list(decode_records(block, names))
     except OpError:  # one of them: each for itself
         return [_decoded_alone(block[place : place + 1], names) for place in range(len(block))]
+
+
+def _block_of(frames: Sequence[RawFrame]) -> Block:
+    """Return the records of frames as a block; one alone, which may be large, is not copied."""
+    size = len(frames[0].view)
+    if len(frames) == 1 and size:
+        return Block(frames[0].data, np.array([HEADER_BYTES]), np.array([size]))
+    return Block.from_records([frame.view for frame in frames])
 
 
 def _decoded_alone(block: Block, names: Sequence[str] | None) -> DecodedRecord:
