@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 from playwright.sync_api import expect
+
+import tfrkit as tfr
+from tests.viewer.conftest import viewer_of
 
 OpenPage = Callable[..., Any]
 
@@ -106,3 +110,24 @@ def test_features_are_found_by_name(open_page: OpenPage, photos: str) -> None:
     expect(page.locator(".card")).to_have_count(4)
     page.reload()
     expect(page.locator(".card")).to_have_count(4)
+
+
+def test_of_very_many_features_each_is_found_and_counted(open_page: OpenPage, tmp_path: Path) -> None:
+    with tfr.TFRecordWriter(str(tmp_path / "a.tfrecord")) as writer:
+        for number in range(3):
+            writer.write_example({f"f{each:05d}": number * each for each in range(5000)})
+    with viewer_of(tmp_path) as url:
+        page = open_page(url, "#/features")
+        expect(page.locator(".status")).to_contain_text("from all 3 records")
+        expect(page.locator(".more-cards")).to_contain_text("of 5,000")
+        page.locator("#find").fill("f04999")
+        expect(page.locator(".card")).to_have_count(1)
+        expect(page.locator(".card")).to_contain_text("mean 4,999")
+        page.locator("#where").fill("f0499")
+        expect(page.get_by_role("option", name="f04999")).to_be_visible()
+        page.locator("#where").fill("f04999 > 5000")
+        page.keyboard.press("Enter")
+        expect(page.locator(".found")).to_contain_text("1 match of 3")
+        expect(page.locator(".card")).not_to_contain_text("in no match")
+        page.goto(url.split("?")[0] + "#/grid?layout=table")
+        expect(page.locator("summary")).to_have_text("Columns 8 of 5,000")

@@ -162,6 +162,16 @@ def test_cards_say_which_kinds_a_feature_has_and_what_unlike_bytes_are_like(
         page.close()
 
 
+def test_cards_say_what_is_no_number_or_not_there(open_page: OpenPage, tmp_path: Path) -> None:
+    with tfr.TFRecordWriter(str(tmp_path / "a.tfrecord")) as writer:
+        for _ in range(3):
+            writer.write_example({"x": [float("nan"), float("inf"), float("-inf"), float("inf")]})
+    with viewer_of(tmp_path) as url:
+        page = open_page(url, "#/features")
+        expect(page.locator(".card")).to_contain_text("3 NaN \u00b7 6 \u221e \u00b7 3 \u2212\u221e")
+        expect(page.locator(".card")).to_contain_text("no finite values")
+
+
 def test_one_set_alone_has_no_comparison(open_page: OpenPage, steps: str) -> None:
     page = open_page(steps, "#/compare")
     expect(page.get_by_text("One data set only")).to_be_visible()

@@ -18,6 +18,7 @@ from tfrkit.records.describe.schema import FeatureSummary, Schema
 __all__ = ["Feature", "Outline", "make_outline"]
 
 MOST_FEATURES: Final = 2000  # that the page is told of
+_MOST_NAMES: Final = 20_000  # of those beyond
 _SAMPLE_BYTES: Final = 8 << 20
 _SAMPLE_RECORDS: Final = 200
 _LABEL: Final = re.compile(r"(^|[/_.-])(label|labels|class|category|target|cls|y)([/_.-]|$)", re.IGNORECASE)
@@ -75,12 +76,14 @@ class Outline:
         features: in the order of their names.
         records: how many were looked at.
         left: how many features there are beyond those.
+        names_left: how they are called, of very many the first.
     """
 
     kind: str = "empty"
     features: tuple[Feature, ...] = ()
     records: int = 0
     left: int = 0
+    names_left: tuple[str, ...] = ()
     _by_name: dict[str, Feature] = field(default_factory=dict, repr=False)
 
     def get(self, name: str) -> Feature | None:
@@ -110,7 +113,9 @@ def make_outline(payloads: Iterable[bytes | memoryview]) -> Outline:
     found = _with_boxes(_with_names(found))
     kept = tuple(found[:MOST_FEATURES])
     left = len(found) - len(kept) + schema.not_followed
-    return Outline(_kind(schema), kept, schema.records, left, {each.name: each for each in reversed(kept)})
+    others = tuple(each.name for each in found[MOST_FEATURES:] if each.list == "context")[:_MOST_NAMES]
+    by_name = {each.name: each for each in reversed(kept)}
+    return Outline(_kind(schema), kept, schema.records, left, others, by_name)
 
 
 def role_of(name: str, kind: str | None, looks_like: str, longest: int, longest_bytes: int = 0) -> str:

@@ -73,6 +73,7 @@ class ViewedSet:
             "kind": outline.kind,
             "features": [feature.to_dict() for feature in outline.features],
             "features_left": outline.left,
+            "names_left": list(outline.names_left),
             "from_records": outline.records,
             "complete": self.is_complete,
         }

@@ -3,6 +3,7 @@
 import { cancelJob, startJob, watchJob } from "./api.js";
 
 const listeners = new Set();
+const BY_NAME = 300; // features asked for at a time
 const EMPTY = { state: "none", records: 0, of: null, features: [], error: null };
 let sets = new Map(); // set: what is known of all its records
 let matched = { ...EMPTY, set: "", where: "" };
@@ -34,13 +35,13 @@ function drop() {
   job = null;
 }
 
-async function run(set, where, note) {
+async function run(set, where, note, options = {}) {
   round += 1;
   const mine = round;
   job = { id: null, stop: () => {}, whole: where ? null : set };
   note({ state: "running" });
   try {
-    const id = await startJob("stats", set, where);
+    const id = await startJob("stats", set, where, options);
     if (mine !== round) {
       cancelJob(id);
       return;
@@ -48,10 +49,9 @@ async function run(set, where, note) {
     job.id = id;
     job.stop = watchJob(id, (event) => {
       if (mine !== round) return;
+      if (event.state !== "running") job = null;
       note(event);
-      if (event.state === "running") return;
-      job = null;
-      if (where) ask(set, where); // then those of all records, if they are not complete
+      if (event.state !== "running" && where) ask(set, where); // then those of all records, if they are not complete
     });
   } catch (error) {
     if (mine !== round) return;
@@ -85,6 +85,20 @@ export function ask(set, where) {
       tell();
     });
   }
+}
+
+/** Make those of features that the others had no room for, a number at a time. */
+export function askByName(set, names) {
+  const all = sets.get(set);
+  const columns = names.filter((name) => !all.asked?.has(name)).slice(0, BY_NAME);
+  if (job !== null || all.state !== "done" || columns.length === 0) return;
+  sets.set(set, { ...all, asked: new Set([...(all.asked ?? []), ...columns]) });
+  const note = ({ state, features = [] }) => {
+    if (state !== "done") return;
+    sets.set(set, { ...sets.get(set), features: [...sets.get(set).features, ...features] });
+    tell();
+  };
+  run(set, "", note, { columns });
 }
 
 /** Stop what runs, and keep what it found. */

@@ -82,10 +82,8 @@ export function whereBox(context) {
   }
 
   function offer() {
-    const all = context
-      .set()
-      .features.filter((feature) => feature.list === "context")
-      .map((feature) => feature.name);
+    const { features, names_left: others } = context.set();
+    const all = [...features.filter(({ list }) => list === "context").map(({ name }) => name), ...others];
     offered = completion(input.value, input.selectionStart, all);
     const typed = offered && input.value.slice(offered.start, offered.end).replaceAll("`", "");
     if (offered && (offered.names.length === 0 || (offered.names.length === 1 && offered.names[0] === typed)))

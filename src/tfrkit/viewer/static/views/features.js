@@ -5,7 +5,7 @@ import { button, el, later, notice, replace } from "../dom.js";
 import { about, setPresent, setRange, toggleValue } from "../expression.js";
 import { count, number, passedOver, percent, plural, range, shortened } from "../format.js";
 import { current, go, note } from "../state.js";
-import { ask, onStatistics, statistics, stopStatistics } from "../statistics.js";
+import { ask, askByName, onStatistics, statistics, stopStatistics } from "../statistics.js";
 
 const FIRST = 60;
 const PLAIN_ROLES = new Set(["number", "numbers", "bytes"]); // which the kind says too
@@ -62,7 +62,8 @@ export function features(place, context) {
     replace(status, progress(all, matches, state));
     const known = new Map(all.features.map((one) => [`${one.list ?? "context"} ${one.name}`, one]));
     const part = new Map((matches?.features ?? []).map((one) => [`${one.list ?? "context"} ${one.name}`, one]));
-    const session = context.set().features;
+    const others = context.set().names_left.map((name) => ({ name, list: "context", kind: "feature", role: "bytes" }));
+    const session = [...context.set().features, ...others];
     const outline = new Map(session.map((one) => [`${one.list} ${one.name}`, one]));
     const keys = [...new Set([...outline.keys(), ...known.keys()])];
     let list = keys
@@ -86,8 +87,14 @@ export function features(place, context) {
       return;
     }
     const next = new Map();
+    const missing = list.slice(0, shown).filter((one) => !one.all);
+    if (all.features_left_out > 0 && missing.length > 0)
+      askByName(
+        state.set,
+        missing.map(({ name }) => name),
+      );
     const nodes = list.slice(0, shown).map((one) => {
-      const print = JSON.stringify([one, state.where, matches?.records, all.records]);
+      const print = JSON.stringify([one, state.where, matches?.records, all.records, one.all ? null : all.state]);
       const old = drawn.get(one.key);
       const made = old?.print === print ? old : { print, node: card(one, all, matches, state) };
       next.set(one.key, made);
@@ -167,7 +174,7 @@ function progress(all, matches, state) {
     { class: "muted" },
     matches
       ? `${plural(matches.records, "match", "matches")} in colour, all ${count(all.records)} in grey`
-      : `from all ${plural(all.records, "record")}${passedOver(all)}`,
+      : `from all ${plural(all.records, "record")}${passedOver(all)}${all.all_followed === false ? " · not of all features" : ""}`,
   );
 }
 
@@ -196,7 +203,7 @@ function card(one, all, matches, state) {
   );
   const body = found
     ? details(one, asked, all, matches, state)
-    : el("div", { class: "placeholder" }, all.state === "failed" ? "–" : "…");
+    : el("div", { class: "placeholder" }, unknown(all));
   const active =
     asked && (asked.low !== null || asked.high !== null || asked.values.size > 0 || asked.present !== null);
   return el(
@@ -210,6 +217,12 @@ function card(one, all, matches, state) {
     head,
     body,
   );
+}
+
+/** What stands for a feature of which nothing is known. */
+function unknown({ state, features_left_out: left }) {
+  if (state === "failed") return "–";
+  return state === "done" && !left ? "in no record that was read" : "…";
 }
 
 function details(one, asked, all, matches, state) {
@@ -231,7 +244,8 @@ function details(one, asked, all, matches, state) {
   if (found.steps) facts.push(`${range(found.steps.min, found.steps.max)} steps`);
   if (typeof found.mean === "number" && !found.is_label)
     facts.push(`mean ${number(found.mean)} ± ${number(found.std)}`);
-  if (found.nan) facts.push(`${count(found.nan)} NaN`);
+  const odd = { NaN: found.nan, "∞": found.inf, "−∞": found.negative_inf };
+  for (const [what, amount] of Object.entries(odd)) if (amount) facts.push(`${count(amount)} ${what}`);
   if (found.distinct && !found.images) facts.push(`${found.exact ? "" : "about "}${count(found.distinct)} distinct`);
   const parts = [
     el(
@@ -247,7 +261,8 @@ function details(one, asked, all, matches, state) {
   else if (found.histogram) parts.push(numbers(one, asked, matches, state, filters));
   if (found.bytes?.histogram && (found.images || !isCategory(found))) parts.push(sizes(one, matches));
   if (parts.length === 1) parts.push(single(found));
-  if (matches && !part && matches.state !== "running") parts.push(el("p", { class: "muted" }, "in no match"));
+  const complete = matches && matches.state !== "running" && !matches.features_left_out;
+  if (complete && !part) parts.push(el("p", { class: "muted" }, "in no match"));
   return parts;
 }
 
@@ -267,7 +282,8 @@ function isCategory(found) {
 function single(found) {
   const value = found.top[0]?.value ?? found.min;
   const often = found.distinct > 1 ? "such as" : "always";
-  const text = value === null || value === undefined ? "no values" : `${often} ${shortened(number(value), 80)}`;
+  const none = found.nan || found.inf || found.negative_inf ? "no finite values" : "no values";
+  const text = value === null || value === undefined ? none : `${often} ${shortened(number(value), 80)}`;
   return el("p", { class: "muted text" }, text);
 }
 
