@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import io
 import re
+import wave
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -10,6 +12,7 @@ from typing import Any
 from playwright.sync_api import expect
 
 import tfrkit as tfr
+from tests.viewer.conftest import viewer_of
 
 OpenPage = Callable[..., Any]
 
@@ -105,6 +108,32 @@ def test_copy_as_python_reads_the_record_and_download_has_its_bytes(
     with page.expect_download() as download:
         page.get_by_role("link", name="Download", exact=True).first.click()
     assert Path(download.value.path()).read_bytes() == payload
+
+
+def test_sound_text_json_and_numbers_are_shown_as_what_they_are(open_page: OpenPage, tmp_path: Path) -> None:
+    sound = io.BytesIO()
+    with wave.open(sound, "wb") as wav:
+        wav.setnchannels(1)
+        wav.setsampwidth(2)
+        wav.setframerate(8000)
+        wav.writeframes(bytes(2 * 12_000))
+    example = {
+        "sound": sound.getvalue(),
+        "said": "\u4eca\u5929\u5929\u6c14\u5f88\u597d " * 40,
+        "meta": b'{"tags": ["a", {"deep": 7}]}',
+        "curve": [float(each % 9) for each in range(300)],
+    }
+    with tfr.TFRecordWriter(str(tmp_path / "a.tfrecord")) as writer:
+        writer.write_example(example)
+    with viewer_of(tmp_path) as url:
+        page = open_page(url, "#/record?n=0")
+        page.wait_for_function("document.querySelector('audio')?.duration === 1.5")
+        expect(page.locator("[data-feature=said]")).to_contain_text("\u4eca\u5929\u5929\u6c14\u5f88\u597d")
+        expect(page.locator("[data-feature=meta] .key").first).to_contain_text("tags")
+        page.locator("[data-feature=meta] summary").last.click()
+        expect(page.locator("[data-feature=meta] .json-number")).to_have_text("7")
+        expect(page.locator("[data-feature=curve] .curve")).to_be_attached()
+        expect(page.locator("[data-feature=curve]")).to_contain_text("300 values")
 
 
 def test_steps_follow_the_slider_and_stay_after_a_reload(open_page: OpenPage, steps: str) -> None:
