@@ -94,7 +94,6 @@ def feature_json(feature: FeatureStatistics, is_list: bool, records: int) -> dic
         "present": feature.present,
         "presence": feature.present / records if records else 0.0,
         "empty": feature.empty,
-        "unset": feature.unset,
         "is_label": feature.labels,
         "length": _spread(feature.lengths),
         "steps": None if feature.steps is None else _spread(feature.steps),
@@ -128,7 +127,6 @@ def _numbers(values: NumberStatistics | None) -> dict[str, Any]:
         "nan": numbers.nan,
         "inf": numbers.inf,
         "negative_inf": numbers.negative_inf,
-        "quantiles": {str(percent): plain_number(value) for percent, value in numbers.quantiles.items()},
     }
 
 

@@ -68,7 +68,7 @@ def record_json(session: Session, asked: Asked) -> dict[str, Any]:
 def part_json(session: Session, asked: Asked) -> dict[str, Any]:
     """Return what /api/bytes answers: some bytes of a record."""
     start, count = asked.number("start", 0), asked.number("count", 4096, most=_MOST_PART)
-    payload = _frame(session, asked).payload
+    payload = _frame(session, asked).view
     return {"start": start, "size": len(payload), "hex": payload[start : start + count].hex()}
 
 
@@ -129,9 +129,7 @@ def _features(record: DecodedRecord | None, outline: Outline, step: int | None) 
     if record is None:
         return {"features": [], "features_left": 0}
     if record.data is not None:
-        content = value_json(record.data, _TEXT)
-        preview = cell_of("record", [record.data], None)
-        return {"features": [], "features_left": 0, "content": content, "preview": preview}
+        return {"features": [], "features_left": 0, "content": value_json(record.data, _TEXT)}
     shown = _Shown(outline)
     listed = record.lists or {}
     names = [(name, value, None) for name, value in record.features.items()]
@@ -165,7 +163,6 @@ class _Shown:
             "kind": cell["k"],
             "role": self._role(name, value, cell["role"]),
             "count": cell["n"],
-            "preview": cell["t"],
             "values": self._values(value),
             "bytes": self._sizes(value),
         }
@@ -188,7 +185,6 @@ class _Shown:
             "kind": kind_name(first),
             "role": self._role(name, first, cell["role"]),
             "count": len(steps),
-            "preview": cell["t"],
             "values": values,
             "bytes": [self._sizes(step) for step in steps[: len(values)]],
         }

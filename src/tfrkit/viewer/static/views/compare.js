@@ -121,6 +121,8 @@ export function compareView(place, context) {
           shown += 200;
           draw();
         }),
+      result.drifts_left_out > 0 &&
+        el("p", { class: "muted" }, `and ${plural(result.drifts_left_out, "more feature")}, which drifted less`),
     );
   }
 

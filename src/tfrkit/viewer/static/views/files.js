@@ -93,7 +93,7 @@ export function filesView(place, context) {
     const most = Math.max(...files.map((file) => file.bytes ?? 0), 1);
     const check = checks.get(current().set);
     const reports = new Map((check?.files ?? []).map((report) => [report.file, report]));
-    const rows = files.slice(0, shown).map((file, place) => row(file, file.number ?? place, most, reports));
+    const rows = files.slice(0, shown).map((file, place) => row(file, file.number ?? place, most, reports, check));
     const head = el(
       "tr",
       {},
@@ -128,12 +128,12 @@ export function filesView(place, context) {
     );
   }
 
-  function row(file, number, most, reports) {
+  function row(file, number, most, reports, check) {
     const damages = damagesOf(number);
     const report = reports.get(number);
     const state =
       damages.length > 0
-        ? el("span", { class: "bad" }, `✗ ${plural(damages.length, "damage")}`)
+        ? el("span", { class: "bad" }, `✗ ${plural(Math.max(damages.length, check ? 0 : file.damage_count), "damage")}`)
         : report && !report.ok
           ? el("span", { class: "bad" }, report.error ?? "✗ not intact")
           : report
