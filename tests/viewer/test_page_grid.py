@@ -130,12 +130,14 @@ def test_the_end_of_a_long_name_is_seen_where_there_is_little_room(open_page: Op
 def test_records_of_other_kinds_than_the_first_are_shown(open_page: OpenPage, tmp_path: Path) -> None:
     with tfr.TFRecordWriter(str(tmp_path / "a.tfrecord")) as writer:
         for number in range(250):
-            writer.write_example({"caption": "a rather long text about nothing at all", "number": number})
+            texts = {f"text{each}": "a rather long text about nothing at all" for each in range(9)}
+            writer.write_example({**texts, "number": number})
         writer.write_example({"title": "of another kind"})
         writer.write_example({})
         writer.write(b"no Example")
     with viewer_of(tmp_path) as url:
         page = open_page(url, "#/grid?layout=cards&at=249")
+        expect(page.locator("[data-place='249']")).to_contain_text("and 4 more features")
         expect(page.locator("[data-place='250']")).to_contain_text("title")
         expect(page.locator("[data-place='250']")).not_to_contain_text("more feature")
         expect(page.locator("[data-place='251']")).to_contain_text("no features")

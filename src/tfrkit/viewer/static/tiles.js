@@ -120,7 +120,7 @@ function drawCard(row, context) {
       ),
     );
   if (Object.keys(row.cells).length === 0) lines.push(el("span", { class: "more" }, "no features"));
-  const rest = names.length - lines.length + (names.some((name) => context.asked.has(name)) ? context.left : 0);
+  const rest = names.length - lines.length + (Object.keys(row.cells).length < context.asked ? 0 : context.left);
   return [
     head,
     el(

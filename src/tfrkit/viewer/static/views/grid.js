@@ -53,6 +53,7 @@ export function grid(place, context) {
     const labels = features.filter((feature) => feature.role === "label");
     const label = labels.find((feature) => feature.kind === "bytes") ?? labels[0]; // names say more than numbers
     const boxes = features.find((feature) => feature.boxes) ?? features.find((feature) => feature.role === "boxes");
+    const asked = neededColumns({ layout: "cards", label: label?.name ?? null }, features).length;
     return {
       set: state.set,
       layout,
@@ -64,11 +65,8 @@ export function grid(place, context) {
       boxes: boxes?.name ?? null,
       columns: tableColumns(features, state.columns),
       order: state.order,
-      asked: new Set(features.map(({ name }) => name)),
-      left: Math.max(
-        0,
-        features.length + left - neededColumns({ layout: "cards", label: label?.name ?? null }, features).length,
-      ),
+      asked,
+      left: Math.max(0, features.length + left - asked), // that records may have beside those asked for
       total: null,
     };
   }
