@@ -74,6 +74,28 @@ def test_the_order_is_the_same(path: Path, monkeypatch: pytest.MonkeyPatch, name
     assert found == numbers_of(ds) == numbers_of(ds[number] for number in range(len(ds)))
 
 
+def test_what_is_done_to_elements_before_is_done_when_they_are_asked_for(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    wanted = numbers_of(shuffled(path).take(900))
+    groups: list[int] = []
+    calls: list[bytes] = []
+    read = global_shuffle._GroupLookup.read
+
+    def noted(self: Any, places: Any, epoch: int) -> Any:
+        groups.append(len(places))
+        return read(self, places, epoch)
+
+    monkeypatch.setattr(global_shuffle._GroupLookup, "read", noted)
+    made = tfr.TFRecordDataset(path).map(lambda record: calls.append(record) or record)
+    ds = made.global_shuffle(seed=1).take(900)
+    assert numbers_of(ds) == wanted
+    assert len(calls) == 900
+    assert sum(groups) >= 900
+    assert len(groups) < 20
+    assert numbers_of(ds[number] for number in range(100)) == wanted[:100]
+
+
 def test_records_that_were_chosen_before(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def made() -> Any:
         return tfr.TFRecordDataset(path).skip(7).take(2000).shard(2, 1).global_shuffle(seed=3).batch(64)

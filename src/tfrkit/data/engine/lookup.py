@@ -111,6 +111,10 @@ class Lookup(ABC):
         """How many elements a pass in random order best gets at once, by `in_pieces`; 0: as they come."""
         return 0
 
+    def reordered(self, order: Callable[[Lookup], Lookup]) -> Lookup:
+        """Put its elements in an order: before what is done to each of them, which is done when it is asked for."""
+        return order(self)
+
 
 class Windowed(NamedTuple):
     """What a shuffle that reads ahead is asked for.
@@ -203,6 +207,9 @@ class MadeLookup(LookupOver):
     def __init__(self, inner: Lookup, function: ChunkFunction) -> None:
         super().__init__(inner)
         self._function = function
+
+    def reordered(self, order: Callable[[Lookup], Lookup]) -> Lookup:
+        return MadeLookup(self.inner.reordered(order), self._function)
 
     def at(self, numbers: IntArray, epoch: int) -> Found:
         """Do it, or raise the error of the first element that fails."""

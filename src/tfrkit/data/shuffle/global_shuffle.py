@@ -69,19 +69,21 @@ class GlobalShuffleNode(NumberedNode):
     def varies(self) -> bool:
         return self.reshuffle or self.input.varies
 
-    def lookup(self, context: Context) -> _ShuffledLookup:
+    def lookup(self, context: Context) -> Lookup:
         inner = self.input.lookup(context)
         if inner.size == INFINITE_CARDINALITY:
             raise InvalidArgumentError(
                 "global_shuffle: expected a dataset with an end. Shuffle before repeat(), which then has another order "
                 "every time."
             )
-        if self.window is None and not inner.group():
-            return _ShuffledLookup(inner, _PlainOrder(inner, self))
         readings = context.readings.setdefault(self, Readings())
         if self.window is None:
-            return _GroupLookup(inner, _PlainOrder(inner, self), readings)
+            return inner.reordered(lambda base: self._shuffled(base, readings))
         return _WindowLookup(inner, _WindowOrder(inner, self), readings)
+
+    def _shuffled(self, inner: Lookup, readings: Readings) -> Lookup:
+        order = _PlainOrder(inner, self)
+        return _GroupLookup(inner, order, readings) if inner.group() else _ShuffledLookup(inner, order)
 
     def start(self, context: Context, state: Any = None) -> NodeIterator:
         lookup = self.lookup(context)
