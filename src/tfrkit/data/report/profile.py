@@ -46,7 +46,7 @@ class StageTime:
     Attributes:
         node: the stage.
         depth: how far it is from the end of the pipeline.
-        wall: seconds in its own pulls.
+        wall: seconds in its own pulls, less those in which other programs had the cores.
         busy: seconds of them that its thread kept a core busy; the rest is waiting.
         called: seconds in calls of its function by other threads.
         elements: how many it returned.
@@ -357,11 +357,22 @@ class _Measure:
 
 
 class _Local(threading.local):
-    """What the pulls took that ended inside the one that is under way, in this thread."""
+    """What the pulls took that ended inside the one that is under way, in this thread.
+
+    `queued`: how long the thread has waited for a core, when that was last looked at.
+    """
 
     wall = 0.0
     busy = 0.0
     pauses = 0
+
+    def __init__(self) -> None:
+        self.queued = _queued_seconds()
+
+    def newly_queued(self) -> float:
+        """How long it has waited for a core since then."""
+        before, self.queued = self.queued, _queued_seconds()
+        return self.queued - before
 
 
 def _pauses() -> int:
@@ -395,7 +406,10 @@ class _Timed(NodeIterator):
             wall, used = time.perf_counter() - start, time.thread_time() - busy
             paused = _pauses() - pauses
             count = 0 if run is None else len(run.chunk)
-            self._stage.add(wall - local.wall, used - local.busy, paused - local.pauses, count)
+            own, kept = wall - local.wall, used - local.busy
+            if own - kept > _LATE_SECONDS:  # else it is not worth a look
+                own -= min(own - kept, local.newly_queued())
+            self._stage.add(own, kept, paused - local.pauses, count)
             local.wall, local.busy, local.pauses = before[0] + wall, before[1] + used, before[2] + paused
         return run, past
 
