@@ -1,4 +1,4 @@
-"""KeyboardInterrupt at every single place of tfrkit's code where Python can raise it: nothing hangs.
+"""KeyboardInterrupt at every single place of tfrkit's code where Python can raise it: nothing hangs, or is lost.
 
 Python looks for signals when a function begins, after a call and when a loop jumps back. A trace function raises at the
 first such place that a pipeline or a writer passes, then at the second, and so on: 300 to 6,000 for each. That takes
@@ -13,6 +13,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import tfrkit as tfr
@@ -99,6 +100,60 @@ ended = wait_for(lambda: not ours(), 10)
 print(json.dumps({"tried": tried, "wrong": wrong, "ended": ended}))
 """
 
+CONTINUE = """
+import numpy as np
+from tests.robustness.test_interrupt_points import continued
+
+dataset, first, step = continued(*sys.argv[1:3]), int(sys.argv[3]), int(sys.argv[4])
+
+class RealPoints(Points):
+    # Not where a function in Python has just returned: no signal is looked for there.
+    returned = None
+    def __call__(self, frame, event, argument):
+        if event == "return":
+            self.returned = frame.f_back
+        elif event == "opcode":
+            came, self.returned = self.returned is frame, None
+            if came:
+                return self
+        return super().__call__(frame, event, argument)
+
+def shown(elements):
+    return [np.asarray(element).tolist() for element in elements]
+
+wanted = shown(dataset)
+tried, wrong, point = 0, {}, first
+while True:
+    faulthandler.dump_traceback_later(20, exit=True)
+    iterator = iter(dataset)
+    found = [next(iterator), next(iterator)]
+    points = RealPoints(point)
+    sys.settrace(points)
+    try:
+        for element in iterator:
+            found.append(element)
+            if len(found) == 8:
+                break
+    except KeyboardInterrupt:
+        pass
+    finally:
+        sys.settrace(None)
+    if points.where is None:
+        break
+    state = iterator.state()
+    before = shown(found)
+    rest = shown(iterator)
+    if before + rest != wanted:
+        wrong[points.where] = [before, rest]
+    resumed = shown(dataset.iter_from(state))
+    if before + resumed != wanted:
+        wrong[points.where] = ["state", before, resumed]
+    tried += 1
+    point += step
+    faulthandler.cancel_dump_traceback_later()
+print(json.dumps({"tried": tried, "wrong": wrong}))
+"""
+
 WRITE = """
 folder, kind, step = sys.argv[1], sys.argv[2], int(sys.argv[3])
 RECORDS = sorted(b"%d:" % n + b"abcdefgh" * (n * 7919 % 100) for n in range(8_000))
@@ -173,6 +228,85 @@ STEP = 1 if os.environ.get("TFRKIT_POINTS") == "all" else 11
 NUMBERS = [0, 1, 2, *range(4, 16), 17]
 
 
+class Counter:
+    """An iterator that is no generator: those end if they are interrupted."""
+
+    def __init__(self) -> None:
+        self.next = 0
+
+    def __iter__(self) -> Counter:
+        return self
+
+    def __next__(self) -> int:
+        if self.next == 40:
+            raise StopIteration
+        self.next += 1
+        return self.next - 1
+
+
+def continued(name: str, path: str) -> tfr.Dataset:
+    """A pipeline whose iterators go on after an interruption as if there had been none."""
+    numbers = tfr.Dataset.range(40)
+    mapped = numbers.map(lambda x: x)
+    counted = tfr.Dataset.from_generator(Counter, output_signature=tfr.TensorSpec((), "int64"))
+    records = tfr.TFRecordDataset(path)
+    made: dict[str, tfr.Dataset] = {
+        "numbers": numbers,
+        "records": records,
+        "records, batch": records.batch(3).prefetch(2),
+        "records, shuffle, batch": records.shuffle(9, seed=1, reshuffle_each_iteration=False).batch(3),
+        "records, global_shuffle": records.global_shuffle(1, False).batch(3),
+        "map": mapped,
+        "map, filter": mapped.filter(lambda x: x % 3 != 0),
+        "map, batch, unbatch": mapped.batch(4).unbatch(),
+        "map, batch": mapped.batch(4),
+        "map, take, skip, shard": mapped.skip(1).take(30).shard(2, 1),
+        "map, prefetch": mapped.prefetch(3),
+        "parallel map": numbers.map(lambda x: x, num_parallel_calls=2),
+        "map, shuffle": mapped.shuffle(5, seed=1, reshuffle_each_iteration=False),
+        "map, repeat, concatenate": mapped.repeat(2).concatenate(mapped),
+        "zip": tfr.Dataset.zip(mapped, mapped).map(lambda a, b: 100 * a + b),
+        "interleave": tfr.Dataset.range(4).interleave(lambda x: numbers.map(lambda y: y + 100 * x), 2),
+        "flat_map": tfr.Dataset.range(4).flat_map(lambda x: numbers.map(lambda y: y + 100 * x)),
+        "take_while": mapped.take_while(lambda x: x < 35),
+        "scan": mapped.scan(np.int64(0), lambda total, x: (total + x, total)),
+        "ignore_errors": numbers.map(lambda x: 12 // (x % 4)).ignore_errors(),
+        "generator": counted,
+        "generator, map, filter": counted.map(lambda x: x).filter(lambda x: True),
+        "generator, batch, unbatch": counted.batch(4).unbatch(),
+        "generator, prefetch": counted.prefetch(3),
+    }
+    return made[name]
+
+
+CONTINUED = [
+    "numbers",
+    "records",
+    "records, batch",
+    "records, shuffle, batch",
+    "records, global_shuffle",
+    "map",
+    "map, filter",
+    "map, batch, unbatch",
+    "map, batch",
+    "map, take, skip, shard",
+    "map, prefetch",
+    "parallel map",
+    "map, shuffle",
+    "map, repeat, concatenate",
+    "zip",
+    "interleave",
+    "flat_map",
+    "take_while",
+    "scan",
+    "ignore_errors",
+    "generator",
+    "generator, map, filter",
+    "generator, batch, unbatch",
+    "generator, prefetch",
+]
+
+
 @pytest.fixture(scope="module")
 def files(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
     folder: Path = tmp_path_factory.mktemp("files")
@@ -196,6 +330,16 @@ def test_no_place_leaves_an_iterator_that_hangs(files, number):
     result = run(ITERATE, *files, str(number), str(number % STEP), str(STEP))
     assert (result["wrong"], result["ended"]) == ([], True)
     assert result["tried"] > 100
+
+
+@pytest.mark.parametrize("name", CONTINUED)
+def test_no_place_loses_an_element_or_gives_one_twice(tmp_path, name):
+    path = tmp_path / "a.tfrecord"
+    with tfr.TFRecordWriter(path) as writer:
+        writer.write_many([b"%d" % number for number in range(40)])
+    result = run(CONTINUE, name, str(path), str(len(name) % STEP), str(STEP))
+    assert result["wrong"] == {}
+    assert result["tried"] > 5
 
 
 @pytest.mark.parametrize("kind", ["atomic", "atomic.gz", "shards", "shards.gz"])

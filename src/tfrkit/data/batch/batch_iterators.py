@@ -120,11 +120,17 @@ class BatchIterator(CursorIterator):
         segments = self._cursor.take_all(self._maker.count)
         if not segments:
             return None
-        if segments[-1].error is not None:
-            self.lose(segments)
-        run, used = self._maker.make(segments)
-        if used is not None:
-            self._cursor.put_all_back(split(segments, used)[1])
+        try:
+            if segments[-1].error is not None:
+                self.lose(segments)
+            run, used = self._maker.make(segments)
+            if used is not None:
+                self._cursor.put_all_back(split(segments, used)[1])
+        except Exception:
+            raise
+        except BaseException:  # such as KeyboardInterrupt: as if nothing had been asked for
+            self._cursor.undo(segments)
+            raise
         return run
 
     def lose(self, segments: list[Segment]) -> None:

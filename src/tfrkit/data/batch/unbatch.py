@@ -108,9 +108,9 @@ class _UnbatchIterator(CursorIterator):
             if run.error is not None:
                 return run
         stop = min(self._done + n, len(self._rows))
-        chunk = self._rows.slice(self._done, stop)
-        self._done = stop
-        return Run(chunk)
+        run = Run(self._rows.slice(self._done, stop))
+        self._done = stop  # last: an interruption before it leaves all as it was
+        return run
 
     def _fetch(self) -> Run | None:
         """Take the next element; a run without it if there is an error."""
@@ -119,11 +119,15 @@ class _UnbatchIterator(CursorIterator):
         if run is None or run.error is not None:
             return run
         try:
-            self._rows = _rows_of(run.chunk.objects()[0])
+            rows = _rows_of(run.chunk.objects()[0])
+            found = Run(rows)
         except InvalidArgumentError as error:
             return Run(ObjectChunk([]), error)
-        self._done = 0
-        return Run(self._rows)
+        except BaseException:  # such as KeyboardInterrupt: as if nothing had been asked for
+            self._cursor.undo((run,))
+            raise
+        self._rows, self._done = rows, 0
+        return found
 
     def save(self) -> Any:
         """Where the element at hand stands, and how many of its rows were given."""

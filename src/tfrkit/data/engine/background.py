@@ -97,6 +97,9 @@ class Background(NodeIterator):
         self._bell = threading.Lock()  # released to wake the consumer
         self._bell.acquire()
         self._waiting = self._interrupted = False
+        self._noted: list[
+            tuple[Slot, Chunk, BaseException | None, int]
+        ] = []  # how slots were that give something
         self.lock = threading.RLock()
         self.closed = self.ended = self.hungry = False
         self.asked, self.wanted = 1, 0
@@ -143,11 +146,28 @@ class Background(NodeIterator):
                 if not helped:
                     self._wait()
                 run = helped if isinstance(helped, Run) else self._take_ready(n)
-        finally:
             self.wanted = 0
-        self.push()
-        self._interrupted = False
+            self.push()
+        except BaseException as error:
+            self.wanted = 0
+            if not isinstance(
+                error, Exception
+            ):  # such as KeyboardInterrupt: as if nothing had been asked for
+                self._give_again()
+            raise
+        self._interrupted, self._noted = False, []
         return run
+
+    def _give_again(self) -> None:
+        """Have what was given last come again."""
+        with self.lock:
+            for slot, made, error, given in reversed(self._noted):
+                if not any(each is slot for each in self._slots):
+                    self._slots.appendleft(slot)
+                slot.given, slot.over = given, False
+                if slot.done:
+                    slot.made, slot.error = made, error
+            self._noted = []
 
     def ready(self) -> bool:
         """Whether there is something to give, or never will be."""
@@ -209,6 +229,8 @@ class Background(NodeIterator):
             slots = self._open_slots()
             over = self.exhausted and not slots
             for slot in slots:
+                if not slot.over:
+                    self._noted.append((slot, slot.made, slot.error, slot.given))
                 begin, size = slot.given, len(slot.made)
                 end = slot.given = begin if slot.over else min(size, begin + n)
                 if end > begin:
@@ -225,6 +247,7 @@ class Background(NodeIterator):
                 if not n or error is not None or (self.ordered and not slot.over):
                     break
         if error is not None and not isinstance(error, Exception):
+            self._noted = []  # it comes once
             raise error
         if not chunks and error is None:
             return None if over else False

@@ -88,16 +88,18 @@ class ChunkIterator(CursorIterator):
         """Pull a run and do it to all elements up to the first that fails."""
         cursor = self._cursor
         run = cursor.take(n, cursor.ahead(n) if self._ahead else 0)
-        if run is None or not len(run.chunk):
-            return run
+        if run is None:
+            return None
         try:
+            if not len(run.chunk):
+                return run
             chunk, error = self._function(run.chunk)
+            if error is None:
+                return Run(chunk, run.error)
+            cursor.put_back(run, len(chunk) + 1)
+            return Run(chunk, error)
         except Exception:
             raise
         except BaseException:  # such as KeyboardInterrupt: as if nothing had been asked for
-            cursor.make_again(run) if cursor.owned else cursor.put_back(run)
+            cursor.undo((run,))
             raise
-        if error is None:
-            return Run(chunk, run.error)
-        cursor.put_back(run, len(chunk) + 1)
-        return Run(chunk, error)

@@ -95,8 +95,8 @@ class Cursor:
         objects: the consumer looks at single elements. If it takes few of a pure input, many are pulled and made
             objects at once: 4 us for an element of a loop over records with a map, where cutting each from its block
             for itself takes 10.
-        owned: the consumer alone has the elements that it takes, and may write to them, if the input is pure: it can
-            `make_again` those of a segment.
+        owned: the consumer alone has the elements that it takes, and may write to them, if the input is pure: after
+            `undo` they are made again.
 
     Attributes:
         input: the input's iterator.
@@ -120,7 +120,7 @@ class Cursor:
         self._used = 0  # elements of the first of them that were taken
         self._saved: Any = None  # the input's state, until the next pull
         self._is_saved = False
-        # Where to begin the input again, if a pull was interrupted.
+        # Where to begin the input again, if an interruption came: in a pull, or while the consumer used what it gave.
         self._again: tuple[Any, int] | None = None
         self.input: NodeIterator = node.begin(context, at)
         self._drop(skip)
@@ -134,29 +134,38 @@ class Cursor:
             self._begin_again()
         if not self.pending:
             segment = self._pull(n if n > ahead else ahead)
-            if segment is None or not (self._objects or ahead > n) or len(segment.chunk) <= n:
+            if segment is None or not (self._objects or ahead > n):
                 return segment
             self.pending.append(segment)
+        # Nothing is called between what changes here and the return: there an interruption would lose elements.
         segment, start = self.pending[0], self._used
         end = start + n
         if end >= len(segment.chunk):
-            self.pending.popleft()
+            taken = segment.after(start)
+            del self.pending[0]
             self._used = 0
-            return segment.after(start)
+            return taken
         chunk = segment.chunk
-        part = chunk.slice(start, end)
+        taken = Segment(chunk.slice(start, end), None, segment.at, segment.skip + start)
         if self.owned and type(chunk) is ObjectChunk:  # what was taken is not to be referred to
             chunk.items[start:end] = [None] * n
         self._used = end
-        return Segment(part, None, segment.at, segment.skip + start)
+        return taken
 
     def take_one(self) -> Segment | None:
         """Return the next element, or the error in its place; an error after it stays for the next time."""
         segment = self.take(1)
-        if segment is not None and segment.error is not None and len(segment.chunk):
+        if segment is None or segment.error is None:
+            return segment
+        try:
+            if not len(segment.chunk):
+                return segment
+            first = segment.first(1)
             self.put_back(segment, 1)
-            segment = segment.first(1)
-        return segment
+        except BaseException:  # such as KeyboardInterrupt: as if nothing had been asked for
+            self.undo((segment,))
+            raise
+        return first
 
     def take_all(self, n: int) -> list[Segment]:
         """Return segments with n elements; fewer at the end, or if the last of them has an error.
@@ -166,16 +175,17 @@ class Cursor:
         segments: list[Segment] = []
         try:
             while n and (segment := self.take(n)) is not None:
+                segments.append(segment)
                 size = len(segment.chunk)
                 if size == n and segment.error is not None:
+                    first = segment.first(n)
                     self.put_back(segment, n)
-                    segment = segment.first(n)
-                segments.append(segment)
+                    segments[-1] = segment = first
                 n -= size
                 if segment.error is not None:
                     break
         except BaseException:  # such as KeyboardInterrupt: as if nothing had been asked for
-            self.put_all_back(segments)
+            self.undo(segments)
             raise
         return segments
 
@@ -204,17 +214,29 @@ class Cursor:
         for segment in reversed(segments):
             self.put_back(segment)
 
-    def make_again(self, segment: Segment) -> None:
-        """Put back the segment that was taken last, whose elements may have been written to: the input makes them anew.
+    def undo(self, segments: Sequence[Segment]) -> None:
+        """Have the segments that were taken last come again, after an interruption: they may be put back in part.
 
-        The input must be pure.
+        A pure input makes them anew, since they may have been written to.
         """
-        if self._context.closed:
-            self.put_back(segment)
-        else:
-            self._again = segment.at, segment.skip
+        if not segments:
+            return
+        first, last = segments[0], segments[-1]
+        if self._pure and not self._context.closed:
+            self._again = first.at, first.skip
             self.pending.clear()
             self._used = 0
+            return
+        end = last.skip + len(last.chunk)
+        left: list[Segment] = []
+        for number, each in enumerate(self.pending):
+            rest = each.after(0 if number else self._used)
+            if rest.at is last.at and last.error is None:
+                rest = rest.after(min(len(rest.chunk), max(0, end - rest.skip)))
+                left.extend([rest] if len(rest.chunk) or rest.error is not None else [])
+            elif not any(rest.at is segment.at for segment in segments):
+                left.append(rest)
+        self.pending, self._used = deque([*segments, *left]), 0
 
     def save(self) -> dict[str, Any]:
         """Return the position of the next element, or of the one that a pull under way began with."""
@@ -241,31 +263,46 @@ class Cursor:
         wanted = max(n, self.demand) if few else n
         at = self._saved if self._is_saved else self.input.save()
         self._saved, self._is_saved = at, True  # also while it pulls
+        run: Run | None = None
         try:
             run = self.input.pull(wanted)
+            if run is None:
+                self._is_saved = False
+                return None
+            chunk, error = run.chunk, run.error
+            # If fewer come, more is not to be had at once.
+            if self._pure and (few or n == self.demand) and len(chunk) >= wanted:
+                self._unmeasured -= 1
+                if self._unmeasured <= 0:
+                    before, self.demand = self.demand, next_demand(self.demand, chunk)
+                    self._unmeasured = _MEASURED if self.demand == before else 0
+            if len(chunk) and (few or self.owned):
+                origin = chunk.origin if self._context.origin else None
+                elements, ready = chunk.objects(), not self.owned or chunk.makes_own_objects
+                run = chunk = None  # type: ignore[assignment]  # so that the list is the only owner of what is not kept
+                chunk = ObjectChunk(elements if ready else own_elements(elements), origin)
+            segment = Segment(chunk, error, at)
         except Exception:
+            self._is_saved = False
             raise
         except BaseException:  # KeyboardInterrupt, perhaps in the middle of some counting
-            if self._pure and not self._context.closed:
-                self._again = at, 0
-            raise
-        finally:
             self._is_saved = False
-        if run is None:
-            return None
-        chunk, error = run.chunk, run.error
-        # If fewer come, more is not to be had at once.
-        if self._pure and (few or n == self.demand) and len(chunk) >= wanted:
-            self._unmeasured -= 1
-            if self._unmeasured <= 0:
-                before, self.demand = self.demand, next_demand(self.demand, chunk)
-                self._unmeasured = _MEASURED if self.demand == before else 0
-        if len(chunk) and (few or self.owned):
-            origin = chunk.origin if self._context.origin else None
-            elements, ready = chunk.objects(), not self.owned or chunk.makes_own_objects
-            del run, chunk  # so that the list is the only owner of what is not kept elsewhere
-            chunk = ObjectChunk(elements if ready else own_elements(elements), origin)
-        return Segment(chunk, error, at)
+            if self._restarts() and not self._context.closed:
+                self._again = at, 0
+            elif run is not None:
+                self.pending.append(Segment(run.chunk, run.error, at))
+            raise
+        self._is_saved = False
+        return segment
+
+    def _restarts(self) -> bool:
+        """Whether the input can begin anew where a pull began: at most functions are called again.
+
+        Not if there is a generator, which may read what is there only once, or what would begin at the very start.
+        """
+        return self._pure or all(
+            each.seeks and (each.pure or len(each.inputs) > 0) for each in self._node.stages()
+        )
 
     def _drop(self, count: int) -> None:
         while count > 0 and (segment := self.take(count)) is not None:

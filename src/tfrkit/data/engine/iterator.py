@@ -13,8 +13,9 @@ from weakref import WeakSet
 import numpy as np
 
 from tfrkit.data.elements import structure
+from tfrkit.data.elements.chunk import ObjectChunk
 from tfrkit.data.elements.owned import own_elements
-from tfrkit.data.engine.cursor import Cursor, place
+from tfrkit.data.engine.cursor import Cursor, Segment, place
 from tfrkit.data.engine.lookup import has_position
 from tfrkit.data.engine.node import Context, Node, to_json
 from tfrkit.data.engine.position import PositionKeeper
@@ -150,22 +151,26 @@ class DatasetIterator(SuggestsNames):
 
     def _mark(self) -> None:
         """Count from where the pipeline stands now."""
-        self._taken += self._count
+        taken = self._taken + self._count
         if self._context.tallies is not None:
-            self._used(self._taken, forget=True)
+            self._used(taken, forget=True)
         if self._context.times:
-            self._known_again(self._taken)  # forgets earlier times
-        self._at, self._count = self._root.position(), 0
+            self._known_again(taken)  # forgets earlier times
+        at = self._root.position()
+        self._taken, self._at, self._count = taken, at, 0  # all or nothing, if it is interrupted
 
     def __iter__(self) -> DatasetIterator:
         return self
 
     def __next__(self) -> Any:
         while True:
-            try:
-                return self._items.pop()
-            except IndexError:
-                pass
+            items = self._items
+            if items:
+                # Not `pop`: between a call and the return an interruption would lose the element. Without a call there
+                # is no change of threads either.
+                element = items[-1]
+                del items[-1]
+                return element
             if self._pid != os.getpid():
                 self._begin_in_child()
             with self._lock:
@@ -182,26 +187,39 @@ class DatasetIterator(SuggestsNames):
         if self._context.closed:
             return False
         if self._error is not None:
-            error, self._error = self._error, None
             self._mark()
             self._count_failure()
-            raise error
+            due, self._error = self._error, None
+            raise due
         self._mark()
         self._pulling = True
+        run: Segment | None = None
+        items: list[Any] = []
+        at: Any = None
+        skip, error = 0, None
         try:
             run = self._root.take(self._root.demand)
+            if run is None or self._context.closed:
+                return False
+            at, skip, error = run.at, run.skip, run.error
+            items, owned = run.chunk.objects(), self._keeps_values or run.chunk.makes_own_objects
+            count = len(items)
+            run = None  # so that the list is the only owner of what is not kept elsewhere
+            items = (items if owned else own_elements(items))[::-1]
+            # Nothing is called from here on, so that an interruption finds all of it or nothing.
+            self._error, self._count, self._items = error, count, items
         except Exception:
             if not self._context.closed:  # else another thread did, which has taken the files away
                 raise
             return False
+        except BaseException:  # such as KeyboardInterrupt: as if nothing had been asked for
+            if run is None and items:
+                run = Segment(ObjectChunk(items), error, at, skip)
+            if run is not None:
+                self._root.undo((run,))
+            raise
         finally:
             self._pulling = False
-        if run is None or self._context.closed:
-            return False
-        self._error = run.error
-        items, owned = run.chunk.objects(), self._keeps_values or run.chunk.makes_own_objects
-        del run  # so that the list is the only owner of what is not kept elsewhere
-        self._count, self._items = len(items), (items if owned else own_elements(items))[::-1]
         return True
 
     def _count_failure(self) -> None:
@@ -259,7 +277,12 @@ class DatasetIterator(SuggestsNames):
 
     @property
     def skipped(self) -> int:
-        """Number of damages in files that were skipped so far."""
+        """Number of damages in files that were skipped so far.
+
+        It counts what was read, which may be ahead of the elements that were taken: at the end of a pass the two are
+        the same. An iterator that resumes begins at 0 and counts what it reads itself, so that damage which was read
+        ahead before the state was saved counts in both.
+        """
         return self._context.skipped
 
     @property

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from tfrkit.data.elements.chunk import ObjectChunk
-from tfrkit.data.engine.cursor import Cursor
+from tfrkit.data.engine.cursor import Cursor, Segment
 from tfrkit.data.engine.node import Context, Node, NodeIterator, Run
 from tfrkit.data.shuffle.epoch_seeds import find_seeds, restore_seeds, save_seeds
 
@@ -21,10 +21,16 @@ __all__ = ["Open", "Save", "Step", "StepInput", "StepsNode"]
 
 
 class StepInput(Cursor):
-    """The elements of a node one by one; an error is raised in its place, and what follows it comes next."""
+    """The elements of a node one by one; an error is raised in its place, and what follows it comes next.
 
-    def __init__(self, node: Node, context: Context, state: Any = None) -> None:
+    `step`: what it and others gave in the step that is under way, each with its input.
+    """
+
+    def __init__(
+        self, node: Node, context: Context, state: Any, step: list[tuple[StepInput, Segment]]
+    ) -> None:
         super().__init__(node, context, state, objects=True)
+        self._step = step
 
     def __iter__(self) -> Iterator[Any]:
         return self
@@ -33,6 +39,7 @@ class StepInput(Cursor):
         run = self.take_one()
         if run is None:
             raise StopIteration
+        self._step += ((self, run),)  # not a call: an interruption finds it here
         if run.error is not None:
             raise run.error
         return run.chunk.objects()[0]
@@ -76,6 +83,8 @@ class _StepsIterator(NodeIterator):
     def __init__(self, node: StepsNode, context: Context, state: Any) -> None:
         self._context = context
         self._open: list[StepInput] = []
+        self._taken: list[tuple[StepInput, Segment]] = []  # by the step under way
+        self._held: list[Any] = []  # elements of a pull that was interrupted
         self._given = 0  # elements and errors
         self._ended = state is not None and state["at"] is None
         self._step: Any = None
@@ -96,23 +105,35 @@ class _StepsIterator(NodeIterator):
             pass
 
     def _begin(self, node: Node, state: Any = None) -> StepInput:
-        elements = StepInput(node, self._context, state)
+        elements = StepInput(node, self._context, state, self._taken)
         self._open.append(elements)
         return elements
 
     def pull(self, n: int) -> Run | None:
         """Take steps until there are n elements, or an error."""
-        made: list[Any] = []
+        made, self._held = self._held[:n], self._held[n:]
         error: Exception | None = None
-        while len(made) < n and not self._ended and error is None:
-            try:
-                made.append(self._step())
-            except StopIteration:
-                self._ended = True
-            except Exception as failure:
-                error = failure
-        self._given += len(made) + (error is not None)
-        return Run(ObjectChunk(made), error) if made or error is not None else None
+        try:
+            while len(made) < n and not self._ended and error is None:
+                try:
+                    made += (self._step(),)
+                    del self._taken[
+                        :
+                    ]  # neither is a call, so that an interruption comes before both or after them
+                except StopIteration:
+                    self._ended = True
+                except Exception as failure:
+                    error = failure
+            run = Run(ObjectChunk(made), error) if made or error is not None else None
+            given = self._given + len(made) + (error is not None)
+        except BaseException:  # such as KeyboardInterrupt: as if the step had not begun
+            self._held = made + self._held
+            for elements, each in self._taken:
+                elements.undo((each,))
+            raise
+        self._given = given
+        del self._taken[:]
+        return run
 
     def save(self) -> Any:
         """Where the steps stand; None at the end."""

@@ -66,44 +66,62 @@ class _GeneratorIterator(NodeIterator):
         self._ended = skip < 0
         self._closed = False
         self._held: list[Any] = []  # from a pull that was interrupted
+        self._unchecked: tuple[Any, ...] = ()  # the value that was yielded last, until it is in a run
 
     def pull(self, n: int) -> Run | None:
         """Ask for n values; one that is refused comes out as an error, and the next pull continues."""
         if self._ended:
             return None
         items, self._held = self._held[:n], self._held[n:]
-        error: Exception | None = None
+        run: Run | None = None
         try:
-            if self._values is None:
-                values = iter(self._node.function(*self._node.args))
-                for _ in range(self._skip):
-                    next(values)
-                self._values = values
-            values = self._values
-            while len(items) < n and error is None:
-                value = next(values)
-                self._done += 1
-                try:
-                    items.append(self._check(value))
-                except TypeError as refusal:
-                    error = InvalidArgumentError(f"TypeError: {refusal}")
-                except InternalError as refusal:
-                    error = refusal
-            if self._closed:  # by another thread, meanwhile
-                _close(values)
-        except StopIteration:
+            error = self._fill(items, n)
+            run = Run(ObjectChunk(items), error) if items or error is not None else None
+            self._unchecked = ()
+        except StopIteration:  # of the function, or of what was seen before
             self._ended, self._values = True, None
         except Exception as failure:
             self._ended, self._values = True, None
-            error = error_of(failure)
+            return Run(ObjectChunk(items), error_of(failure))
         except BaseException:  # such as KeyboardInterrupt: as if nothing had been asked for
             self._held = items
             raise
-        return Run(ObjectChunk(items), error) if items or error is not None else None
+        return run
+
+    def _fill(self, items: list[Any], n: int) -> Exception | None:
+        """Add values until there are n; return the error of one that is refused."""
+        if self._values is None:
+            values = iter(self._node.function(*self._node.args))
+            for _ in range(self._skip):
+                next(values)
+            self._values = values
+        values = self._values
+        error: Exception | None = None
+        while len(items) < n and error is None:
+            if not self._unchecked:
+                for value in values:  # not `next`: an interruption would lose what a call has returned
+                    self._unchecked = (value,)
+                    self._done += 1
+                    break
+                else:
+                    self._ended, self._values = True, None
+                    break
+            try:
+                checked = self._check(self._unchecked[0])
+            except TypeError as refusal:
+                error = InvalidArgumentError(f"TypeError: {refusal}")
+            except InternalError as refusal:
+                error = refusal
+            else:
+                items += [checked]  # not a call, either
+                self._unchecked = ()
+        if self._closed:  # by another thread, meanwhile
+            _close(values)
+        return error
 
     def save(self) -> int:
         """The number of values that were yielded; -1 at the end."""
-        return -1 if self._ended else self._done - len(self._held)
+        return -1 if self._ended else self._done - len(self._held) - len(self._unchecked)
 
     def close(self) -> None:
         self._closed = self._ended = True

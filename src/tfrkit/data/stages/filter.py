@@ -59,14 +59,22 @@ class _FilterIterator(CursorIterator):
     def pull(self, n: int) -> Run | None:
         """Ask the predicate for one element after another, until n are accepted or what was taken is at its end."""
         while (run := self._cursor.take(self._cursor.ahead(n))) is not None:
-            kept, asked, error = self._ask(run, n)
-            if error is not None or asked < len(run.chunk):
-                self._cursor.put_back(run, asked)
-            else:
-                error = run.error
-            self._note(kept, asked)
-            if kept or error is not None:
-                return Run(_rows(run, kept), error)
+            begun = self._given, self._used
+            try:
+                kept, asked, error = self._ask(run, n)
+                if error is not None or asked < len(run.chunk):
+                    self._cursor.put_back(run, asked)
+                else:
+                    error = run.error
+                self._note(kept, asked)
+                if kept or error is not None:
+                    return Run(_rows(run, kept), error)
+            except Exception:
+                raise
+            except BaseException:  # such as KeyboardInterrupt: as if nothing had been asked for
+                self._given, self._used = begun
+                self._cursor.undo((run,))
+                raise
         return None
 
     def _note(self, kept: list[int], asked: int) -> None:
@@ -92,9 +100,6 @@ class _FilterIterator(CursorIterator):
                         break
         except Exception as error:
             return kept, row + 1, error
-        except BaseException:  # such as KeyboardInterrupt: as if nothing had been asked for
-            self._cursor.put_back(run)
-            raise
         return kept, row + 1, None
 
 

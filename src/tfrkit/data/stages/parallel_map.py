@@ -112,14 +112,14 @@ class ParallelMapIterator(Background):
                 return True
             try:
                 made, error = self._timed(segment.chunk.objects())
+                if error is not None:
+                    self._cursor.put_back(segment, len(made) + 1)
+                return Run(self.results(segment.chunk, made), segment.error if error is None else error)
             except BaseException:  # such as KeyboardInterrupt: as if nothing had been asked for
-                self._cursor.put_back(segment)
+                self._cursor.undo((segment,))
                 raise
-            if error is not None:
-                self._cursor.put_back(segment, len(made) + 1)
         finally:
             self._before = None
-        return Run(self.results(segment.chunk, made), segment.error if error is None else error)
 
     def work(self, slot: Slot, kept: type[BaseException]) -> None:
         rest: Slot | None = slot

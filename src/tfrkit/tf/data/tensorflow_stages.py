@@ -50,7 +50,7 @@ class _MapAndBatchErrors(BatchIterator):
                 segments = self._cursor.take_all(missing)
                 taken += segments
         except BaseException:  # such as KeyboardInterrupt: as if nothing had been asked for
-            self._cursor.put_all_back(taken)
+            self._cursor.undo(taken)
             raise
 
 
