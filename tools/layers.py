@@ -39,6 +39,7 @@ LAYERS: dict[str, float] = {
     "data": 5,
     "engines": 5,
     "scanning": 5,
+    "folders": 6,  # pipelines over what others wrote
     "build": 7,
     "integrations": 8,
     "tf": 8,

@@ -28,6 +28,10 @@ if TYPE_CHECKING:  # the same names as in _EXPORTS and _SUBMODULES, for type che
     from tfrkit.data.shuffle.epoch_seeds import set_seed
     from tfrkit.data.sources.records_dataset import TFRecordDataset
     from tfrkit.data.sources.text_lines import TextLineDataset
+    from tfrkit.folders.folder_kind import FolderDescription
+    from tfrkit.folders.folder_table import add_folder_kind
+    from tfrkit.folders.load import load, open_folder
+    from tfrkit.folders.split_language import even_splits
     from tfrkit.integrations import grain, jax, keras, ray, spark, torch
     from tfrkit.integrations.datasets import to_hf
     from tfrkit.integrations.sql import sql
@@ -127,6 +131,7 @@ __all__ = [
     "FixedLenFeature",
     "FixedLenSequenceFeature",
     "FloatList",
+    "FolderDescription",
     "Index",
     "Int64List",
     "ManifestReport",
@@ -157,6 +162,7 @@ __all__ = [
     "VarLenFeature",
     "VerifyReport",
     "Zones",
+    "add_folder_kind",
     "build",
     "build_index",
     "build_zones",
@@ -174,6 +180,7 @@ __all__ = [
     "encode_examples",
     "encode_sequence_examples",
     "errors",
+    "even_splits",
     "feature",
     "float_feature",
     "float_list_feature",
@@ -185,11 +192,13 @@ __all__ = [
     "int64_list_feature",
     "jax",
     "keras",
+    "load",
     "make_example",
     "make_manifest",
     "make_sequence_example",
     "merge",
     "merge_positions",
+    "open_folder",
     "parse_example",
     "parse_sequence_example",
     "parse_single_example",
@@ -242,6 +251,10 @@ _EXPORTS = {
     "data.sources.records_dataset": "TFRecordDataset",
     "data.shuffle.epoch_seeds": "set_seed",
     "data.sources.text_lines": "TextLineDataset",
+    "folders.folder_kind": "FolderDescription",
+    "folders.folder_table": "add_folder_kind",
+    "folders.load": "load open_folder",
+    "folders.split_language": "even_splits",
     "integrations.datasets": "to_hf",
     "integrations.sql": "sql",
     "parsing.example_values": "make_example make_sequence_example to_dict",

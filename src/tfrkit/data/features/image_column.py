@@ -20,7 +20,15 @@ from tfrkit.images.image_maker import ImageMaker
 from tfrkit.model.bytes_column import BytesColumn
 from tfrkit.threads import thread_pool
 
-__all__ = ["BadImage", "as_batch", "broken_text", "decode_column", "decode_value"]
+__all__ = [
+    "BadImage",
+    "ByteViews",
+    "as_batch",
+    "broken_text",
+    "decode_column",
+    "decode_value",
+    "for_each_row",
+]
 
 _EACH: Final = 4  # images that a thread takes at a time
 
@@ -120,7 +128,7 @@ def decode_column(
         The images before it, as one array if the size and the channels are given; and the error: a BadImage, or
         another if there is no byte string.
     """
-    items: Any = _Views(column) if isinstance(column, BytesColumn) and column.ndim == 1 else rows(column)
+    items: Any = ByteViews(column) if isinstance(column, BytesColumn) and column.ndim == 1 else rows(column)
     sizes: Any = maker.shape
     images: Any = [None] * len(items) if None in sizes else np.empty((len(items), *sizes), maker.dtype)
 
@@ -133,13 +141,13 @@ def decode_column(
         else:
             maker.make_into(item, images[row])
 
-    row, error = _for_each(len(items), threads, make)
+    row, error = for_each_row(len(items), threads, make)
     if isinstance(error, InvalidArgumentError):
         error = BadImage(row, key, error)
     return RowList(images[:row]) if isinstance(images, list) else images[:row], error
 
 
-class _Views:
+class ByteViews:
     """The entries of a column without copying them."""
 
     def __init__(self, column: BytesColumn) -> None:
@@ -153,7 +161,7 @@ class _Views:
         return self._data[self._offsets[row] : self._offsets[row + 1]]
 
 
-def _for_each(count: int, threads: int, work: Callable[[int], None]) -> tuple[int, Exception | None]:
+def for_each_row(count: int, threads: int, work: Callable[[int], None]) -> tuple[int, Exception | None]:
     """Call a function with the numbers up to `count`, in several threads, until it fails.
 
     Returns:

@@ -25,11 +25,13 @@ from tfrkit.model.spec_json import spec_to_data
 from tfrkit.model.specs import Spec
 from tfrkit.parsing.serialized_input import SerializedInput, as_records
 
-__all__ = ["ParseNode", "ParseSequenceNode", "parse_chunk"]
+__all__ = ["ParseNode", "ParseSequenceNode", "RecordsParserNode", "parse_chunk"]
 
 
 @dataclass(frozen=True, eq=False)
-class _RecordsParserNode(ChunkNode):
+class RecordsParserNode(ChunkNode):
+    """A stage that makes dicts of records, by what `columns` returns."""
+
     takes_records = True
 
     @abstractmethod
@@ -48,7 +50,7 @@ class _RecordsParserNode(ChunkNode):
 
 
 @dataclass(frozen=True, eq=False)
-class ParseNode(_RecordsParserNode):
+class ParseNode(RecordsParserNode):
     """Serialised Examples, one by one or in batches, as dicts."""
 
     features: Spec
@@ -72,7 +74,7 @@ class ParseNode(_RecordsParserNode):
 
 
 @dataclass(frozen=True, eq=False)
-class ParseSequenceNode(_RecordsParserNode):
+class ParseSequenceNode(RecordsParserNode):
     """Serialised SequenceExamples, one by one or in batches; of batches also the lengths."""
 
     context: Spec | None

@@ -254,6 +254,12 @@ class RecordFiles:
         return [block_of(piece, numbers[at * each : (at + 1) * each]) for at, piece in enumerate(pieces)]
 
     @property
+    def counts(self) -> list[int]:
+        """How many records each file has, in order."""
+        len(self)
+        return [end - start for start, end in pairwise(self._starts)]
+
+    @property
     def group(self) -> int:
         """How many records a pass in random order best takes at once by `take_pieces`; 0: as they come.
 

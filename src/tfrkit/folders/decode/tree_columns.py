@@ -1,0 +1,254 @@
+"""A feature tree, ready to make columns of records: parse once, decode each leaf, nest it as the tree is."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+
+from tfrkit.data.elements.chunk import ColumnChunk
+from tfrkit.data.elements.columns import Column
+from tfrkit.data.features.example_columns import BadRow, ExampleColumns, RecordColumns
+from tfrkit.folders.decode.decode_arrays import (
+    cast_stored,
+    decode_encoded,
+    inflate_each,
+    lowest_value,
+    stored_type,
+)
+from tfrkit.folders.decode.decode_pictures import decode_pictures
+from tfrkit.folders.decode.nest import nested, shaped_rows
+from tfrkit.folders.decode.stored_keys import BadValue, Stored, StoredKey
+from tfrkit.folders.feature_tree import (
+    ArrayFeature,
+    DictFeature,
+    Dims,
+    FeatureTree,
+    ImageFeature,
+    SequenceFeature,
+    UnknownFeature,
+    numpy_dtype,
+)
+from tfrkit.model.element_spec import RaggedTensorSpec, TensorSpec
+from tfrkit.model.policy import TFRKIT
+from tfrkit.model.ragged import Ragged
+from tfrkit.parsing.failure import located
+from tfrkit.parsing.serialized_input import SerializedInput, as_records
+
+__all__ = ["TreeColumns", "element_spec_of"]
+
+_NOTE: Final = (
+    "Pass decode=False to get images as they are stored, or map() records with a function of your own."
+)
+
+
+class TreeColumns(RecordColumns):
+    """The features of a data set."""
+
+    def __init__(self, tree: FeatureTree) -> None:
+        """Find the keys of all leaves.
+
+        Raises:
+            UnimplementedError: a leaf cannot be stored as the tree says.
+        """
+        self._tree = _leaves(tree, "", (), False)
+        spec = {key: value for leaf in _flat(self._tree) for key, value in leaf.spec().items()}
+        self._parser = ExampleColumns(spec, TFRKIT) if spec else None
+
+    def parse(self, records: SerializedInput, threads: int) -> Any:
+        try:
+            return self._decode(records, threads)
+        except BadValue as bad:
+            raise BadRow(bad.row) from None
+
+    def error_of(self, record: SerializedInput) -> Exception:
+        try:
+            self._decode(record, 1)
+        except BadRow:
+            assert self._parser is not None
+            return self._parser.error_of(record)
+        except BadValue as bad:
+            return located(bad.reason, record, 0, _NOTE)
+        raise AssertionError("a record that failed among others is whole alone")
+
+    def parse_batch(self, batch: Any) -> Any:
+        one = isinstance(batch, bytes)
+        records = as_records([batch] if one else batch)
+        try:
+            columns = self.parse(records, 1)
+        except BadRow as bad:
+            record = as_records([records[max(0, bad.row)]])
+            raise self.error_of(record) from None
+        chunk = ColumnChunk(columns, records.count)
+        return chunk.objects()[0] if one else chunk.batch()
+
+    def _decode(self, records: SerializedInput, threads: int) -> Any:
+        parsed = {} if self._parser is None else self._parser.parse(records, threads)
+        return _mapped(self._tree, lambda leaf: leaf.column(parsed, records.count, threads))
+
+
+def element_spec_of(tree: FeatureTree) -> Any:
+    """Return the element spec of the examples of a tree. Pure: no I/O."""
+    return _mapped(_leaves(tree, "", (), False), lambda leaf: leaf.element_spec())
+
+
+@dataclass(frozen=True, slots=True)
+class _Leaf(ABC):
+    """A leaf of a tree.
+
+    Attributes:
+        key: its names, joined by "/".
+        levels: the lengths of the sequences that it is in, outermost first.
+        steps: one of them is a data set, whose elements may differ in shape.
+    """
+
+    key: str
+    levels: tuple[int | None, ...]
+    steps: bool
+
+    @abstractmethod
+    def spec(self) -> dict[str, Any]:
+        """Return what is to be parsed."""
+
+    @abstractmethod
+    def decoded(self, parsed: dict[str, Any], count: int, threads: int) -> tuple[Column, Stored]:
+        """Return the values of all examples, and how they are nested."""
+
+    @abstractmethod
+    def value_spec(self) -> tuple[Dims | None, np.dtype[Any]]:
+        """Return the shape and the type of one value."""
+
+    def column(self, parsed: dict[str, Any], count: int, threads: int) -> Column:
+        """Return the column of the leaf."""
+        try:
+            values, stored = self.decoded(parsed, count, threads)
+            shape, dtype = self.value_spec()
+            return nested(values, stored, count, shape or (), dtype, steps=self.steps)
+        except BadValue as bad:
+            raise BadValue(bad.row, f"feature {self.key!r}: {bad.reason}") from None
+
+    def element_spec(self) -> Any:
+        """Return the spec of the leaf's values in one example."""
+        shape, dtype = self.value_spec()
+        if shape is None:
+            return TensorSpec(None, dtype)
+        whole = (*self.levels, *shape)
+        ragged = len(self.levels) > 1 and None in self.levels[1:]
+        if not ragged:
+            return TensorSpec(whole, dtype)
+        return RaggedTensorSpec(whole, dtype, len(self.levels) - 1, np.int64)
+
+
+@dataclass(frozen=True, slots=True)
+class _ArrayLeaf(_Leaf):
+    feature: ArrayFeature
+
+    def spec(self) -> dict[str, Any]:
+        return {name: spec for key in self._keys() for name, spec in key.spec().items()}
+
+    def value_spec(self) -> tuple[Dims | None, np.dtype[Any]]:
+        return self.feature.shape, numpy_dtype(self.feature.dtype)
+
+    def decoded(self, parsed: dict[str, Any], count: int, threads: int) -> tuple[Column, Stored]:
+        feature, dtype = self.feature, numpy_dtype(self.feature.dtype)
+        stored, *sizes = (key.read(parsed, count) for key in self._keys())
+        if feature.encoding == "none":
+            return self._plain(stored, dtype)
+        at_row = _at_row(stored, count)
+        column = at_row(inflate_each, stored.flat) if feature.encoding == "zlib" else stored.flat
+        shapes = None
+        if sizes:
+            shapes = sizes[0].flat
+            if len(shapes) != len(column):
+                raise BadValue(0, f"there are {len(column)} values and {len(shapes)} shapes of them")
+        return at_row(decode_encoded, column, dtype, feature.shape, shapes), stored
+
+    def _plain(self, stored: Stored, dtype: np.dtype[Any]) -> tuple[Column, Stored]:
+        if isinstance(stored.flat, Ragged):
+            values = cast_stored(stored.flat.values, dtype)
+            shape = (*self.levels, *self.feature.shape)
+            return shaped_rows(Ragged.unchecked(values, stored.flat.row_splits), shape), Stored(None, ())
+        return cast_stored(stored.flat, dtype), stored
+
+    def _keys(self) -> tuple[StoredKey, ...]:
+        """Return the keys: that of the values, and that of their shapes where those are not known otherwise."""
+        feature, dtype = self.feature, numpy_dtype(self.feature.dtype)
+        if feature.encoding == "none":
+            default = None
+            if feature.optional and not self.levels and None not in feature.shape:
+                low = lowest_value(dtype)
+                default = (
+                    np.full([size or 0 for size in feature.shape], low).tolist() if feature.shape else low
+                )
+            return (StoredKey(self.key, stored_type(dtype), feature.shape, self.levels, default),)
+        if feature.shape.count(None) < 2:
+            return (StoredKey(self.key, "bytes", (), self.levels),)
+        return (
+            StoredKey(f"{self.key}/value", "bytes", (), self.levels),
+            StoredKey(f"{self.key}/shape", "int64", (len(feature.shape),), self.levels),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class _ImageLeaf(_Leaf):
+    feature: ImageFeature
+
+    def spec(self) -> dict[str, Any]:
+        return dict(self._key().spec())
+
+    def value_spec(self) -> tuple[Dims | None, np.dtype[Any]]:
+        return tuple(size or None for size in self.feature.shape), np.dtype(self.feature.dtype)
+
+    def decoded(self, parsed: dict[str, Any], count: int, threads: int) -> tuple[Column, Stored]:
+        stored = self._key().read(parsed, count)
+        return _at_row(stored, count)(decode_pictures, stored.flat, self.feature, threads), stored
+
+    def _key(self) -> StoredKey:
+        return StoredKey(self.key, "bytes", (), self.levels)
+
+
+def _at_row(stored: Stored, count: int) -> Callable[..., Any]:
+    """Return what calls a function on values, and names the example of one that fails."""
+
+    def call(function: Callable[..., Any], *arguments: Any) -> Any:
+        try:
+            return function(*arguments)
+        except BadValue as bad:
+            if not stored.nesting:
+                raise
+            splits = stored.row_splits(count)
+            row = int(np.searchsorted(splits, bad.row, side="right")) - 1
+            element = bad.row - int(splits[row])
+            raise BadValue(row, f"element {element} of its sequence: {bad.reason}") from None
+
+    return call
+
+
+def _leaves(tree: FeatureTree, key: str, levels: tuple[int | None, ...], steps: bool) -> Any:
+    """Return the leaves of a tree, in dicts as they are."""
+    if isinstance(tree, DictFeature):
+        return {
+            name: _leaves(each, f"{key}/{name}" if key else name, levels, steps)
+            for name, each in tree.features.items()
+        }
+    if isinstance(tree, SequenceFeature):
+        return _leaves(tree.feature, key, (*levels, tree.length), steps or tree.steps)
+    if isinstance(tree, ImageFeature):
+        return _ImageLeaf(key, levels, steps, tree)
+    assert not isinstance(tree, UnknownFeature), "unknown features are resolved before"
+    return _ArrayLeaf(key, levels, steps, tree)
+
+
+def _flat(leaves: Any) -> list[_Leaf]:
+    return (
+        [leaf for each in leaves.values() for leaf in _flat(each)] if isinstance(leaves, dict) else [leaves]
+    )
+
+
+def _mapped(leaves: Any, function: Callable[[_Leaf], Any]) -> Any:
+    if isinstance(leaves, dict):
+        return {name: _mapped(each, function) for name, each in leaves.items()}
+    return function(leaves)

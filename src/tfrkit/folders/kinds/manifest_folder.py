@@ -1,0 +1,55 @@
+"""Folders that tfrkit wrote: a manifest.json that names the shards, counts their records and may have their spec."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tfrkit.errors import DataLossError
+from tfrkit.folders.folder_kind import (
+    FolderDescription,
+    FolderListing,
+    FolderSplit,
+    Shard,
+    SpecDecoder,
+    missing_shards,
+)
+from tfrkit.records.manifest import manifest_entries, read_manifest
+from tfrkit.records.manifest_spec import manifest_spec
+from tfrkit.records.record_names import shard_prefix
+
+__all__ = ["ManifestFolder"]
+
+_MANIFEST = "manifest.json"
+_LABELS = "labels.txt"
+
+
+class ManifestFolder:
+    """A folder with a manifest."""
+
+    name = "tfrkit"
+
+    def recognises(self, listing: FolderListing) -> bool:
+        """By the format that manifest.json names."""
+        if not listing.has(_MANIFEST):
+            return False
+        try:
+            value = listing.json(_MANIFEST)
+        except DataLossError:
+            return False
+        return (
+            isinstance(value, dict) and value.get("format") == "tfrkit-manifest" and bool(value.get("shards"))
+        )
+
+    def describe(self, listing: FolderListing) -> FolderDescription:
+        """Read the manifest."""
+        entries = manifest_entries(read_manifest(listing.path))
+        missing = [name for name in entries if listing.names and name not in listing.names]
+        if missing:
+            split = shard_prefix(missing[0]) or missing[0]
+            raise missing_shards(listing, split, missing, "manifest.json names them. Copy them again.")
+        shards: dict[str, list[Shard]] = {}
+        for name, entry in entries.items():
+            shards.setdefault(shard_prefix(name) or name, []).append(Shard(listing.join(name), entry.records))
+        splits = {name: FolderSplit(name, tuple(each)) for name, each in shards.items()}
+        spec: Any = manifest_spec([shard.path for split in splits.values() for shard in split.shards])
+        return FolderDescription(listing.path, self.name, "", "", splits, SpecDecoder(spec))

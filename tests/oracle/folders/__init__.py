@@ -1,0 +1,1 @@
+"""Folders of data sets, as the libraries read them that made them."""

@@ -1,0 +1,1 @@
+"""Folders that TensorFlow Datasets describes, and what it reads from them."""
