@@ -112,16 +112,25 @@ def assert_same_dataset(folder: str, split: Any) -> None:
 
 
 def _step(value: Any, number: int) -> Any:
-    return {key: _step(each, number) for key, each in value.items()} if isinstance(value, dict) else value[number]
+    return (
+        {key: _step(each, number) for key, each in value.items()}
+        if isinstance(value, dict)
+        else value[number]
+    )
 
 
 def _listed(value: Any) -> Any:
     """The rows of a ragged value, down to the arrays of its flat values."""
-    rows = [value[number] for number in range(value.shape[0] if isinstance(value, tf.RaggedTensor) else len(value))]
+    rows = [
+        value[number]
+        for number in range(value.shape[0] if isinstance(value, tf.RaggedTensor) else len(value))
+    ]
     return [
         _listed(row)
         if isinstance(row, (tf.RaggedTensor, Ragged))
-        else np.asarray(row.numpy() if hasattr(row, "numpy") else row.to_numpy() if hasattr(row, "to_numpy") else row).tolist()
+        else np.asarray(
+            row.numpy() if hasattr(row, "numpy") else row.to_numpy() if hasattr(row, "to_numpy") else row
+        ).tolist()
         for row in rows
     ]
 
