@@ -137,7 +137,7 @@ def _listed(value: Any) -> Any:
 
 def _assert_same_type(ours: Any, expected: Any, where: str) -> None:
     wanted = np.asarray(expected).dtype
-    if wanted == object or wanted.kind == "S":
+    if wanted.kind in "OS":
         found = np.asarray(ours, object)
         assert all(isinstance(each, bytes) for each in found.ravel().tolist()), where
     else:
