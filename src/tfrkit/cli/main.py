@@ -40,7 +40,7 @@ COMMANDS: Final = {
     name: f"tfrkit.cli.commands.{_SHARED.get(name, name)}"
     for name in (
         "build", "head", "cat", "count", "schema", "stats", "diff", "verify", "repair", "index", "reshard", "merge",
-        "split", "sample", "shuffle", "select", "compress", "export", "sql", "view", "cache", "demo",
+        "split", "sample", "shuffle", "select", "compress", "export", "sql", "folder", "view", "cache", "demo",
     )
 }  # fmt: skip
 # Click's exceptions, whether typer brings its own copy of click or uses the package.

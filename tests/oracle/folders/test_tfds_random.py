@@ -6,9 +6,9 @@ TFRKIT_RANDOM_FEATURES says how many trees; 2,000 of them take a quarter of an h
 from __future__ import annotations
 
 import os
+from random import Random
 
 import pytest
-from random import Random
 
 import tfrkit as tfr
 from tests.oracle.folders.support.random_features import RandomFeatures

@@ -13,6 +13,7 @@ from tfrkit.folders.folder_kind import (
     SpecDecoder,
     missing_shards,
 )
+from tfrkit.folders.inferred_spec import inferred_spec
 from tfrkit.records.manifest import manifest_entries, read_manifest
 from tfrkit.records.manifest_spec import manifest_spec
 from tfrkit.records.record_names import shard_prefix
@@ -52,4 +53,6 @@ class ManifestFolder:
             shards.setdefault(shard_prefix(name) or name, []).append(Shard(listing.join(name), entry.records))
         splits = {name: FolderSplit(name, tuple(each)) for name, each in shards.items()}
         spec: Any = manifest_spec([shard.path for split in splits.values() for shard in split.shards])
-        return FolderDescription(listing.path, self.name, "", "", splits, SpecDecoder(spec))
+        return FolderDescription(
+            listing.path, self.name, "", "", splits, SpecDecoder(spec or inferred_spec(splits.values()))
+        )

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
-
-from tfrkit.errors import NotFoundError
 from tfrkit.folders.folder_kind import (
     FolderDescription,
     FolderListing,
@@ -13,13 +10,11 @@ from tfrkit.folders.folder_kind import (
     SpecDecoder,
     missing_shards,
 )
-from tfrkit.records.describe.inspect import infer_spec
+from tfrkit.folders.inferred_spec import inferred_spec
 from tfrkit.records.record_names import parse_record_name, record_suffixes
 from tfrkit.stores.shard_names import shard_sets
 
 __all__ = ["PlainFolder"]
-
-_SAMPLE: Final = 100  # records that are looked at to find their features
 
 
 class PlainFolder:
@@ -46,8 +41,9 @@ class PlainFolder:
         for name in sorted(set(names) - numbered):
             split = _split_name((parse_record_name(name) or (name, ""))[0])
             splits[split] = FolderSplit(split, (Shard(listing.join(name)),))
-        files = [shard.path for split in splits.values() for shard in split.shards]
-        return FolderDescription(listing.path, self.name, "", "", splits, SpecDecoder(_spec(files)))
+        return FolderDescription(
+            listing.path, self.name, "", "", splits, SpecDecoder(inferred_spec(splits.values()))
+        )
 
 
 def _record_names(listing: FolderListing) -> list[str]:
@@ -62,11 +58,3 @@ def _is_numbered(name: str) -> bool:
 def _split_name(prefix: str) -> str:
     """`mnist-train.tfrecord` -> `mnist-train`."""
     return prefix.removesuffix(".tfrecord")
-
-
-def _spec(files: list[str]) -> Any:
-    """Return the spec of the records; None if they are no Examples."""
-    try:
-        return infer_spec(files, sample=_SAMPLE)
-    except (ValueError, NotFoundError):
-        return None

@@ -27,11 +27,11 @@ from tfrkit.folders.folder_kind import (
     TreeDecoder,
     missing_shards,
 )
+from tfrkit.folders.inferred_spec import inferred_spec
 from tfrkit.folders.tfds.dataset_info import SplitInfo, TfdsInfo, read_info, shard_file_name
 from tfrkit.folders.tfds.features_json import read_features
 from tfrkit.folders.tfds.json_fields import JsonFields
 from tfrkit.model.specs import FixedLenFeature
-from tfrkit.records.describe.inspect import infer_spec
 
 __all__ = ["TfdsFolder"]
 
@@ -40,7 +40,7 @@ _FEATURES: Final = "features.json"
 _FORMAT: Final = "tfrecord"
 _CYCLE: Final = 16  # shards that tfds reads in turn, and records of each
 _BLOCK: Final = 16
-_SAMPLE: Final = 100  # records that are looked at where no file says what they hold
+_MOST_NUMBERS: Final = 100  # classes without names that are named by their numbers
 _LABELS: Final = ".labels.txt"
 _IMAGE: Final = ".image.json"
 
@@ -140,7 +140,7 @@ def _tree(listing: FolderListing, splits: Mapping[str, FolderSplit]) -> FeatureT
         f"{', '.join(f'{key!r} ({kind})' for key, kind in unknown)}. Their values are returned as they are stored.",
         stacklevel=2,
     )
-    return _resolved(tree, "", (), _stored_spec(splits))
+    return _resolved(tree, "", (), inferred_spec(splits.values()) or {})
 
 
 def _class_names(listing: FolderListing, key: str, count: int) -> tuple[str, ...]:
@@ -150,7 +150,7 @@ def _class_names(listing: FolderListing, key: str, count: int) -> tuple[str, ...
     for name in dict.fromkeys(candidates):
         if found := listing.lines(f"{name}{_LABELS}"):
             return found
-    return tuple(str(number) for number in range(count)) if count <= _SAMPLE else ()
+    return tuple(str(number) for number in range(count)) if count <= _MOST_NUMBERS else ()
 
 
 def _unknown(tree: FeatureTree, key: str) -> list[tuple[str, str]]:
@@ -160,12 +160,6 @@ def _unknown(tree: FeatureTree, key: str) -> list[tuple[str, str]]:
     if isinstance(tree, SequenceFeature):
         return _unknown(tree.feature, key)
     return [(key, tree.kind)] if isinstance(tree, UnknownFeature) else []
-
-
-def _stored_spec(splits: Mapping[str, FolderSplit]) -> dict[str, Any]:
-    """Return what the first records hold."""
-    files = [shard.path for split in splits.values() for shard in split.shards if shard.records != 0]
-    return dict(infer_spec(files[:1], sample=_SAMPLE)) if files else {}
 
 
 def _resolved(
@@ -210,7 +204,7 @@ def _stored_feature(spec: Any, kind: str, *, sequences: int = 0) -> ArrayFeature
 def _inferred_tree(listing: FolderListing, splits: Mapping[str, FolderSplit]) -> FeatureTree:
     """Return the tree of a folder of an old version, which has no features.json: by its first records."""
     tree: dict[str, FeatureTree] = {}
-    for key, spec in sorted(_stored_spec(splits).items()):
+    for key, spec in sorted((inferred_spec(splits.values()) or {}).items()):
         feature = _stored_feature(spec, "Tensor")
         image = f"{key.replace('/', '.')}{_IMAGE}"
         if listing.has(image):

@@ -8,16 +8,41 @@ import numpy as np
 import tensorflow_datasets as tfds
 
 F = tfds.features
-_NUMBERS = ("int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64", "float16", "float32", "float64", "bool_")
-_ENCODED = ("int8", "uint8", "int16", "uint16", "int32", "int64", "uint64", "float16", "float32", "float64", "bool_")
+_NUMBERS = (
+    "int8",
+    "uint8",
+    "int16",
+    "uint16",
+    "int32",
+    "uint32",
+    "int64",
+    "uint64",
+    "float16",
+    "float32",
+    "float64",
+    "bool_",
+)
+_ENCODED = (
+    "int8",
+    "uint8",
+    "int16",
+    "uint16",
+    "int32",
+    "int64",
+    "uint64",
+    "float16",
+    "float32",
+    "float64",
+    "bool_",
+)
 _DEPTH = 3  # of dicts and sequences inside each other
 
 
 class RandomFeatures:
     """A random tree, made of a seed, and examples of it.
 
-    What TensorFlow Datasets writes but cannot read is not made: fixed lengths in two sequences inside each other, values
-    with unknown sizes inside sequences unless they are encoded, empty sequences of encoded values of unknown sizes, and
+    What TensorFlow Datasets writes but cannot read is not made: fixed lengths in two sequences inside each other,
+    values with unknown sizes inside sequences unless they are encoded, empty sequences of encoded values of unknown sizes, and
     encoded uint32.
     """
 
@@ -100,7 +125,9 @@ class RandomFeatures:
         return F.Dataset(inner), lambda: [make() for _ in range(self._count())]
 
     def _shape(self, unknown: int) -> tuple[int | None, ...]:
-        shape: list[int | None] = [int(size) for size in self._random.integers(1, 4, self._random.integers(0, 3))]
+        shape: list[int | None] = [
+            int(size) for size in self._random.integers(1, 4, self._random.integers(0, 3))
+        ]
         for place in self._random.permutation(len(shape))[: self._random.integers(0, unknown + 1)]:
             shape[place] = None
         return tuple(shape)

@@ -1,0 +1,1 @@
+"""Folders as TensorFlow Datasets writes them, made without it."""

@@ -1,0 +1,207 @@
+"""What is wrong with a folder is said with its file, its feature and its record, and what to do."""
+
+from __future__ import annotations
+
+import json
+import os
+
+import numpy as np
+import pytest
+
+import tfrkit as tfr
+from tests.folders.support.made_folders import CLASS, IMAGE, LABEL, TEXT, digits, features, tensor, write_tfds
+
+SHARD = "digits-train.tfrecord-00001-of-00002"
+
+
+@pytest.fixture
+def path(tmp_path):
+    return str(tmp_path / "digits")
+
+
+def error_of(kind, call):
+    with pytest.raises(kind) as caught:
+        call()
+    return str(caught.value)
+
+
+def test_missing_shards_are_named(path):
+    write_tfds(path, digits(10))
+    os.remove(f"{path}/{SHARD}")
+    text = error_of(tfr.errors.NotFoundError, lambda: tfr.open_folder(path))
+    assert f"1 shards of the split 'train' are missing: '{SHARD}'" in text
+    assert "dataset_info.json says that there are 2" in text
+
+
+def test_other_counts_than_the_info_says_are_an_error_both_ways(path):
+    split = {"name": "train", "shardLengths": ["5", "9"]}
+    write_tfds(path, digits(10), info={"splits": [split]})
+    ds = tfr.load(path, "train")
+    assert len(ds) == 14
+    text = f"expected 9 records in '{path}/{SHARD}', as the description of the data set says, but it has 5"
+    assert text in error_of(tfr.errors.DataLossError, lambda: list(ds))
+    assert text in error_of(tfr.errors.DataLossError, lambda: ds[0])
+
+
+def test_more_records_than_the_info_says_are_an_error(path):
+    split = {"name": "train", "shardLengths": ["5", "3"]}
+    write_tfds(path, digits(10), info={"splits": [split]})
+    assert "but it has more" in error_of(tfr.errors.DataLossError, lambda: list(tfr.load(path, "train")))
+
+
+def test_a_broken_image_is_named_with_its_record(path):
+    examples = digits(10)
+    examples[5]["image"] = b"no image"
+    ds = tfr.load(write_tfds(path, examples), "train")
+    for call in (lambda: list(ds), lambda: ds.at(range(10)), lambda: list(ds.batch(4)), lambda: ds[7]):
+        text = error_of(tfr.errors.InvalidArgumentError, call)
+        assert "feature 'image': its image cannot be decoded: " in text
+        assert "in record 2 " in text
+        assert SHARD in text
+
+
+def test_an_image_of_another_size_is_refused(path):
+    examples = digits(3)
+    examples[1]["image"] = tfr.image.encode_png(np.zeros((5, 4, 1), np.uint8))
+    text = error_of(
+        tfr.errors.InvalidArgumentError, lambda: list(tfr.load(write_tfds(path, examples), "train"))
+    )
+    assert "expected the shape (4, 4, 1) but got (5, 4, 1)" in text
+
+
+def test_a_feature_that_some_records_lack_is_named(path):
+    examples = digits(10)
+    del examples[4]["label"]
+    text = error_of(
+        tfr.errors.InvalidArgumentError, lambda: list(tfr.load(write_tfds(path, examples), "train"))
+    )
+    assert "Feature: label (data type: int64) is required but could not be found" in text
+
+
+def test_lengths_that_do_not_fit_their_values_are_refused(path):
+    sequence = {
+        "pythonClassName": f"{CLASS}sequence_feature.Sequence",
+        "sequence": {"feature": tensor("int32"), "length": "-1"},
+    }
+    nested = {
+        "pythonClassName": f"{CLASS}sequence_feature.Sequence",
+        "sequence": {"feature": sequence, "length": "-1"},
+    }
+    good = {"x/ragged_flat_values": [1, 2, 3], "x/ragged_row_lengths_0": [2, 1]}
+    for bad, text in (
+        ([2, 2], "lengths of sequences say 4 values but there are 3"),
+        ([4, -1], "is negative: -1"),
+    ):
+        examples = [good, {**good, "x/ragged_row_lengths_0": bad}]
+        ds = tfr.load(write_tfds(path, examples, features(x=nested), labels=()), "train")
+        assert text in error_of(tfr.errors.InvalidArgumentError, lambda ds=ds: list(ds))
+        assert ds[0]["x"].to_list() == [[1, 2], [3]]
+
+
+def test_bytes_that_do_not_fit_their_shape_are_refused(path):
+    described = features(x=tensor("int16", 2, 2, encoding="bytes"))
+    examples = [{"x": b"\1\0" * 4}, {"x": b"\1\0" * 3}]
+    text = error_of(
+        tfr.errors.InvalidArgumentError,
+        lambda: list(tfr.load(write_tfds(path, examples, described, labels=()), "train")),
+    )
+    assert "feature 'x': its value has 6 bytes, expected 8 for the shape (2, 2)" in text
+
+
+def test_damaged_zlib_is_refused(path):
+    described = features(x=tensor("int16", 2, encoding="zlib"))
+    examples = [{"x": b"nothing"}]
+    text = error_of(
+        tfr.errors.InvalidArgumentError,
+        lambda: list(tfr.load(write_tfds(path, examples, described, labels=(), shards=1), "train")),
+    )
+    assert "feature 'x': its value cannot be decompressed" in text
+
+
+def test_unknown_classes_give_values_as_they_are_stored(path):
+    described = features(
+        label=LABEL,
+        gone={"pythonClassName": "my.features.Gone", "jsonFeature": {"json": json.dumps({"a": 1})}},
+        newer={"pythonClassName": f"{CLASS}new.Mesh", "mesh": {"points": "3"}},
+    )
+    examples = [{"label": 1, "gone": [1.5, 2.5], "newer": b"raw"}, {"label": 2, "gone": [0.5], "newer": b"x"}]
+    write_tfds(path, examples, described)
+    with pytest.warns(UserWarning, match=r"classes that are not known: 'gone' \(Gone\), 'newer' \(Mesh\)"):
+        ds = tfr.load(path, "train")
+    assert ds[0]["gone"].tolist() == [1.5, 2.5]
+    assert ds[1]["newer"] == b"x"
+
+
+def test_an_unknown_encoding_is_refused(path):
+    write_tfds(path, [{"x": b""}], features(x=tensor("int16", 2, encoding="lzma")), labels=())
+    text = error_of(tfr.errors.DataLossError, lambda: tfr.open_folder(path))
+    assert "expected one of ('none', 'bytes', 'zlib') but got 'lzma'. Use a newer tfrkit" in text
+
+
+def test_deprecated_text_encoders_are_refused(path):
+    old = {"type": f"{CLASS}text_feature.Text", "content": {"use_encoder": True}}
+    write_tfds(path, [{"x": [1]}], features(x=old), labels=())
+    assert "deprecated encoder" in error_of(tfr.errors.UnimplementedError, lambda: tfr.open_folder(path))
+
+
+def test_two_unknown_sizes_of_a_list_are_refused(path):
+    write_tfds(path, [{"x": [1]}], features(x=tensor("int16", -1, -1)), labels=())
+    text = error_of(tfr.errors.UnimplementedError, lambda: tfr.load(path, "train"))
+    assert "feature 'x' has the shape (?, ?)" in text
+
+
+def test_other_file_formats_are_named(path):
+    write_tfds(path, digits(2), info={"fileFormat": "array_record"})
+    for name in os.listdir(path):
+        if "tfrecord" in name:
+            os.rename(f"{path}/{name}", f"{path}/{name.replace('tfrecord', 'array_record')}")
+    text = error_of(tfr.errors.UnimplementedError, lambda: tfr.open_folder(path))
+    assert "its records are array_record files" in text
+    assert "convert_format" in text
+
+
+@pytest.mark.parametrize("template", ["../{SPLIT}", "/etc/passwd", "{SPLIT}/../../x", "a\\b", "{WHAT}"])
+def test_names_of_shards_never_lead_out_of_the_folder(path, template):
+    split = {"name": "train", "shardLengths": ["1"], "filepathTemplate": template}
+    write_tfds(path, digits(2), info={"splits": [split]})
+    assert "filepathTemplate" in error_of(tfr.errors.DataLossError, lambda: tfr.open_folder(path))
+
+
+@pytest.mark.parametrize(
+    "content",
+    [b"", b"[]", b"{", b'{"featuresDict": 7}', b'{"featuresDict": {"features": {"x": 3}}}',
+     b'{"tensor": {"dtype": "int7"}}', b'{"tensor": {"dtype": "int8", "shape": {"dimensions": ["x"]}}}',
+     b'{"sequence": {"length": "2"}}', b'{"type": "Tensor", "content": "{"}',
+     b'{"image": {"shape": {"dimensions": ["3"]}}}',
+     b'{"featuresDict": {"features": {"x": {"x": 1}, "x": {"y": 2}}}}', b"\xff\xfe", b"[" * 5000],
+)  # fmt: skip
+def test_damaged_descriptions_are_refused(path, content):
+    write_tfds(path, digits(2))
+    with open(f"{path}/features.json", "wb") as file:
+        file.write(content)
+    text = error_of(tfr.errors.DataLossError, lambda: tfr.open_folder(path))
+    assert text.startswith(f"{path}/features.json; ")
+
+
+def test_a_folder_of_no_kind_is_refused(tmp_path):
+    with pytest.raises(tfr.errors.NotFoundError, match=r"No such folder\. Check the path"):
+        tfr.open_folder(tmp_path / "nothing")
+    with pytest.raises(
+        tfr.errors.NotFoundError, match=r"it is not a data set of a kind that is known.*it is empty"
+    ):
+        tfr.open_folder(tmp_path)
+    (tmp_path / "1.0.0").mkdir()
+    with pytest.raises(
+        tfr.errors.NotFoundError, match=r"it holds '1\.0\.0'\. Name the folder that has dataset_info\.json"
+    ):
+        tfr.open_folder(tmp_path)
+
+
+def test_a_data_set_without_splits_is_refused(path):
+    write_tfds(path, digits(2), info={"splits": []})
+    assert "it names no splits" in error_of(tfr.errors.NotFoundError, lambda: tfr.open_folder(path))
+
+
+def test_features_are_of_the_file(path):
+    write_tfds(path, [{"image": b"", "label": 1, "text": "x"}], features(image=IMAGE, label=LABEL, text=TEXT))
+    assert next(iter(tfr.load(path, "train", decode=False)))["text"] == b"x"
