@@ -11,7 +11,9 @@ from tfrkit.cli.options import command
 
 @command("folder")
 def folder(
-    path: Annotated[str, arg.positional("FOLDER", "Folder or URL: of TensorFlow Datasets that of a version.")],
+    path: Annotated[
+        str, arg.positional("FOLDER", "Folder or URL: of TensorFlow Datasets that of a version.")
+    ],
     *,
     options: arg.JsonOptions,
 ) -> None:

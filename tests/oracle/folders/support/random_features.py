@@ -42,8 +42,7 @@ class RandomFeatures:
     """A random tree, made of a seed, and examples of it.
 
     What TensorFlow Datasets writes but cannot read is not made: fixed lengths in two sequences inside each other,
-    values with unknown sizes inside sequences unless they are encoded, empty sequences of encoded values of unknown sizes, and
-    encoded uint32.
+    values of unknown sizes inside sequences, and encoded uint32.
     """
 
     def __init__(self, seed: int) -> None:
