@@ -176,6 +176,44 @@ def wire_records() -> list[bytes]:
     ]
 
 
+def proto_messages() -> list[bytes]:
+    """Return fields of fuzz_parse_proto, two bytes each behind their number, then records behind their sizes."""
+    fields = (
+        2,
+        0x00,
+        19,
+        0x01,
+        71,
+        0x02,
+        87,
+        0x03,
+        129,
+        0x04,
+        199,
+        0x05,
+        1,
+        0x10,
+        39,
+        0x11,
+        21,
+        0x21,
+        24,
+        0x22,
+        33,
+        0x0F,
+    )
+    inner = b"\x08\x05" + delimited(0x12, b"text") + b"\x15\x01\x02\x03\x04"
+    records = [
+        b"\x08\xac\x02" + delimited(0x12, b"\x01\x02\x03") + delimited(0x1A, inner) + delimited(0x1A, inner),
+        delimited(0x22, inner) * 3 + b"\x23\x08\x01\x24" + b"\x28\x01" + delimited(0x32, inner) + b"\x28\x02",
+        delimited(0x22, b"\x1b\x0b\x08\x01\x0c\x1c") + b"\xc2\xb8\x02\x01",
+        b"\x0d\x01\x02\x03\x04" + delimited(0x32, b"\x08"),
+        b"",
+    ]
+    behind = b"".join(bytes([len(record)]) + record for record in records)
+    return [bytes([count, *fields[: 2 * count]]) + behind for count in (1, 4, 8, len(fields) // 2)]
+
+
 def png_rows() -> list[bytes]:
     """Return options of fuzz_png (width, height, depth, colour, interlace, channels, key) and rows behind them."""
     rows = b"".join(bytes([number % 5, *range(number, number + 12)]) for number in range(6))
@@ -228,6 +266,8 @@ def seeds_of(target: str) -> list[bytes]:
             bytes([63, *options]) + b"".join(bytes([len(record)]) + record for record in wire_records())
             for options in (bytes(6), bytes([3, 4, 5, 20, 35, 50]), bytes([131, 132, 133, 145, 160, 2]))
         ]
+    if target == "fuzz_parse_proto":
+        return proto_messages()
     if target == "fuzz_png":
         return png_rows()
     if target == "fuzz_parse_tensor":

@@ -38,8 +38,8 @@ OWN_FOLDERS_OF_TESTS = {
 # a decision, with its reason beside it.
 STEP = 50
 PART_LINES = {
-    "src/bindings": 8_950,  # many files read in one call; permutations; maps, asked for ahead; frames of one pass
-    "src/core": 14_600,  # what a record means; shuffled records in their blocks; permutations; varints four at a time
+    "src/bindings": 9_400,  # many files read in one call; permutations; maps, asked for ahead; messages of any type
+    "src/core": 15_450,  # what a record means; shuffled records in their blocks; permutations; messages of any type
     "src/tfrkit": 1_850,  # names, errors, secrets, options, extras, threads (without a lock); names of folders
     "src/tfrkit/build": 19_300,  # Hive, and what it refuses; options; formats; row expressions; image tasks; shuffles
     "src/tfrkit/cli": 3_800,  # build hive; skipped damage; `tfr sql`: rows of any type; `tfr view`; `tfr folder`
@@ -50,7 +50,7 @@ PART_LINES = {
     "src/tfrkit/images": 5_800,  # headers of files of all formats, and how photos are turned, which were in build
     "src/tfrkit/integrations": 5_050,  # SQL and frames; torch, JAX, grain, Keras; Ray and Spark, with their stores
     "src/tfrkit/model": 4_800,  # misspelt attributes are answered with the nearest one; records that a shuffle drew
-    "src/tfrkit/parsing": 4_400,  # what each byte of a record means
+    "src/tfrkit/parsing": 5_250,  # what each byte of a record means; messages of any type: descriptors, paths, errors
     "src/tfrkit/records": 15_300,  # manifests; random access; zones; diff; cluster tasks, many folders; single records
     "src/tfrkit/scanning": 2_700,  # exports, read_table; frames; zones; parts for clusters; conditions on any kind
     "src/tfrkit/stores": 6_250,  # object stores, fsspec, memory, the cache; ends of ranges; odd names

@@ -22,6 +22,7 @@ void bind_own(nanobind::module_& module);
 void bind_pad(nanobind::module_& module);
 void bind_pieces(nanobind::module_& module);
 void bind_parse(nanobind::module_& module);
+void bind_parse_proto(nanobind::module_& module);
 void bind_permutation(nanobind::module_& module);
 void bind_record_digest(nanobind::module_& module);
 void bind_record_inputs(nanobind::module_& module);

@@ -29,6 +29,7 @@ NB_MODULE(_core, module) {
   tfrkit::bind_own(module);
   tfrkit::bind_rows(module);
   tfrkit::bind_parse(module);
+  tfrkit::bind_parse_proto(module);
   tfrkit::bind_select(module);
   tfrkit::bind_sequence(module);
   tfrkit::bind_permutation(module);

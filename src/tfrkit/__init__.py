@@ -79,6 +79,7 @@ if TYPE_CHECKING:  # the same names as in _EXPORTS and _SUBMODULES, for type che
     from tfrkit.parsing.payloads.decode_proto import decode_proto
     from tfrkit.parsing.payloads.decode_raw import decode_raw
     from tfrkit.parsing.payloads.json_example import decode_json_example
+    from tfrkit.parsing.payloads.parse_proto import parse_proto
     from tfrkit.parsing.payloads.tensor_proto import parse_tensor, serialize_tensor
     from tfrkit.records.access.index import Index, build_index, write_text_index
     from tfrkit.records.access.record_file import RecordFile
@@ -200,6 +201,7 @@ __all__ = [
     "merge_positions",
     "open_folder",
     "parse_example",
+    "parse_proto",
     "parse_sequence_example",
     "parse_single_example",
     "parse_single_sequence_example",
@@ -264,6 +266,7 @@ _EXPORTS = {
     "parsing.payloads.decode_raw": "decode_raw",
     "parsing.encode": "encode_examples encode_sequence_examples",
     "parsing.payloads.json_example": "decode_json_example",
+    "parsing.payloads.parse_proto": "parse_proto",
     "parsing.parse": "parse_example parse_single_example",
     "parsing.parse_sequence": "parse_sequence_example parse_single_sequence_example",
     "parsing.payloads.tensor_proto": "parse_tensor serialize_tensor",

@@ -121,6 +121,7 @@ class Wire {
   // in one another, which is kMaxNesting less the messages round this one.
   [[nodiscard]] bool skip_field(std::uint32_t tag, std::size_t depth = kMaxNesting) noexcept {
     std::uint64_t ignored = 0;
+    const std::byte* ignored_end = nullptr;
     Bytes bytes;
     switch (static_cast<WireType>(tag & 7)) {
       case WireType::kVarint:
@@ -132,10 +133,20 @@ class Wire {
       case WireType::kFixed32:
         return read_bytes(4, bytes);
       case WireType::kGroup:
-        return depth != 0 && skip_group(tag >> 3, depth - 1);
+        return depth != 0 && skip_group(tag >> 3, depth - 1, ignored_end);
       default:
         return false;
     }
+  }
+
+  // Takes the content of a group whose start tag was read, and skips its end tag; `depth` as of
+  // skip_field.
+  [[nodiscard]] bool read_group(std::uint32_t field, std::size_t depth, Bytes& content) noexcept {
+    const std::byte* const begin = at_;
+    const std::byte* end = at_;
+    if (depth == 0 || !skip_group(field, depth - 1, end)) return false;
+    content = {begin, static_cast<std::size_t>(end - begin)};
+    return true;
   }
 
   // Skips an unknown field with its tag as TensorFlow's parser does at the top of an Example: a
@@ -190,10 +201,13 @@ class Wire {
     return false;
   }
 
-  // Skips to the end of a group whose start tag was read. Recursion ends with `depth`.
-  [[nodiscard]] bool skip_group(std::uint32_t field, std::size_t depth) noexcept {
+  // Skips to the end of a group whose start tag was read, which `end` is set to: before its end
+  // tag. Recursion ends with `depth`.
+  [[nodiscard]] bool skip_group(std::uint32_t field, std::size_t depth,
+                                const std::byte*& end) noexcept {
     for (;;) {
       std::uint32_t tag = 0;
+      end = at_;
       if (!read_any_tag(tag)) return false;
       if (static_cast<WireType>(tag & 7) == WireType::kEndGroup) return tag >> 3 == field;
       if (!skip_field(tag, depth)) return false;

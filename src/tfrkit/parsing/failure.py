@@ -7,15 +7,17 @@ the example follows the text where it is known; further help is a note of the ex
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from tfrkit import _core
-from tfrkit.errors import InvalidArgumentError
+from tfrkit.errors import DataLossError, InvalidArgumentError
 from tfrkit.model.near_names import near_names
 from tfrkit.parsing.expected_features import ExpectedFeature
 from tfrkit.parsing.serialized_input import SerializedInput
 
-__all__ = ["UNKNOWN", "batch_failure", "located", "single_failure"]
+__all__ = ["UNKNOWN", "batch_failure", "damaged", "located", "single_failure"]
+
+_Error = TypeVar("_Error", InvalidArgumentError, DataLossError)
 
 UNKNOWN: Final = "<unknown>"  # TensorFlow's name of an example without one
 _TYPES: Final = {0: "invalid", 1: "string", 2: "float", 3: "int64"}
@@ -25,12 +27,21 @@ _DUMPED_BYTES: Final = 1024  # of bytes that are not an Example; TensorFlow prin
 
 def located(text: str, records: SerializedInput, row: int, note: str = "") -> InvalidArgumentError:
     """Make the exception: TensorFlow's text, then file, record number and byte offset where they are known."""
+    return _located(InvalidArgumentError, text, records, row, note)
+
+
+def damaged(text: str, records: SerializedInput, row: int) -> DataLossError:
+    """Make the exception for a message whose bytes are damaged, with its place as in `located`."""
+    return _located(DataLossError, text, records, row, "")
+
+
+def _located(kind: type[_Error], text: str, records: SerializedInput, row: int, note: str) -> _Error:
     place = records.place(row)
     if place.path is not None:
         number = "" if place.record is None else f" record {place.record}"
         offset = "" if place.offset is None else f" (frame at byte {place.offset})"
         text += f"; in{number}{offset} of {place.path!r}" if number or offset else f"; in {place.path!r}"
-    error = InvalidArgumentError(text, path=place.path, record=place.record, offset=place.offset)
+    error = kind(text, path=place.path, record=place.record, offset=place.offset)
     if not records.scalar and records.count > 1:
         error.add_note(f"It is example {row} of {records.count}, counted from 0.")
     if note:

@@ -12,6 +12,7 @@ from tfrkit.data.elements.element_values import to_value
 from tfrkit.data.features.column_ops import CastOp, ColumnsNode, RenameOp
 from tfrkit.data.features.decode_raw import DecodeRawOp
 from tfrkit.data.features.parse import ParseNode, ParseSequenceNode
+from tfrkit.data.features.parse_proto import ParseProtoNode
 from tfrkit.data.features.with_column import WithColumnNode
 from tfrkit.data.features.with_source import WithSourceNode
 from tfrkit.errors import FailedPreconditionError, InvalidArgumentError
@@ -20,6 +21,8 @@ from tfrkit.model.ragged import Ragged
 from tfrkit.model.specs import FixedLenSequenceFeature, RaggedFeature, Spec, VarLenFeature
 from tfrkit.parsing.parse import parse_example, parse_single_example
 from tfrkit.parsing.parse_sequence import parse_sequence_example, parse_single_sequence_example
+from tfrkit.parsing.payloads.parse_proto import fields_of, parse_messages
+from tfrkit.parsing.serialized_input import as_records
 from tfrkit.testing.plain_stage import Item, Row, Stage, begin, opened, runs
 from tfrkit.values.cast import cast_value
 
@@ -80,6 +83,23 @@ class PlainParseSequence(PlainParsing):
     def many(self, records: Any) -> Any:
         """Parse a batch; the lengths of the lists come along."""
         return parse_sequence_example(records, self.node.context, self.node.sequence, policy=self.node.policy)
+
+
+@runs(ParseProtoNode)
+class PlainParseProto(PlainParsing):
+    """Messages of any type."""
+
+    def one(self, record: bytes) -> Any:
+        """Parse one; what is repeated once is a row."""
+        plan = fields_of(self.node.spec)
+        found = {name: column[0] for name, column in parse_messages(plan, as_records([record]), 1)[0].items()}
+        return {
+            name: Row(value) if plan.columns[name].levels == 1 else value for name, value in found.items()
+        }
+
+    def many(self, records: Any) -> Any:
+        """Parse a batch."""
+        return parse_messages(fields_of(self.node.spec), as_records(records), 1)[0]
 
 
 def rows(found: dict[str, Any], features: Spec) -> dict[str, Any]:

@@ -27,6 +27,7 @@ __all__ = ["FILE", "PIPELINES", "write_files"]
 
 FILE = Path(__file__).with_name("golden_states.json")
 SPEC = {"n": tfr.FixedLenFeature([], "int64"), "ids": tfr.VarLenFeature("int64")}
+KEYS = (tfr.Example, "tensorflow.Example", ["features.feature.key"])
 BATCH = operator.methodcaller("batch", 2)
 ITEM = functools.partial(operator.getitem, (5, 6, 7))  # which there is no fourth of
 COUNT = functools.partial(range, 9)
@@ -134,6 +135,8 @@ PIPELINES: dict[str, Callable[[], Dataset]] = {
     "with_source": lambda: records().parse(SPEC).with_source(),
     "parse_sequence": sequences,
     "parse_sequence and batch": lambda: sequences().batch(5).prefetch(2),
+    "parse_proto": lambda: records().parse_proto(*KEYS),
+    "parse_proto and batch": lambda: records().parse_proto(*KEYS).batch(5).prefetch(2),
     "decode_image": lambda: images("raise").ignore_errors(),
     "decode_image and batch": lambda: images("raise").batch(2).ignore_errors(),
     "decode_image without broken ones": lambda: images("skip").shuffle(4, seed=1),

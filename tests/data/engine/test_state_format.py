@@ -66,6 +66,9 @@ def many_verbs() -> dict[str, tfr.Dataset]:
         "options": range_(3).with_options(tfr.Options(deterministic=False)),
         "parse": records.select("b", "a").rename(a="z").cast(z="int32"),
         "sequence": tfr.Dataset.from_tensors(b"").parse_sequence({"a": SPEC["a"]}, {"b": SPEC["b"]}),
+        "proto": tfr.Dataset.from_tensors(b"").parse_proto(
+            tfr.Int64List, "tensorflow.Int64List", {"v": "value"}
+        ),
         "images": images.decode_image("i", size=(2, 3), on_corrupt="skip")
         .resize("i", [4, 5])
         .normalize("i", 0.5),
@@ -87,6 +90,7 @@ FINGERPRINTS = {
     "functions": "cf68f7b281df38428a6134b8b58d7481",
     "groups": "107e6c6a72869984e58614c6b7d0ba49",
     "choices": "bb5733ad35139e940fc96aeb9a83f7a9",
+    "proto": "90080cc8d9647998f54cfd2a4443cc9c",
     "samples": "01004beb59ca1fcf73e93a103983fca8",
     "zip": "823673ba001ed1502245c1f77118f712",
     "options": "3dfba7c8d0f776345fe9313c0d841fda",

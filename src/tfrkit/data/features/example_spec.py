@@ -1,4 +1,7 @@
-"""Element specs of parsed records: what a spec for Examples says about types and shapes. Pure: no I/O."""
+"""Element specs of parsed records: what a spec for Examples, or fields of messages, say about types and shapes.
+
+Pure: no I/O.
+"""
 
 from __future__ import annotations
 
@@ -18,8 +21,10 @@ from tfrkit.model.specs import (
 )
 from tfrkit.parsing.parse import plan_of
 from tfrkit.parsing.parse_sequence import sequence_plan_of
+from tfrkit.parsing.payloads.parse_proto import ProtoSpec, fields_of
+from tfrkit.parsing.payloads.proto_fields import ProtoColumn
 
-__all__ = ["example_spec", "feature_spec", "list_spec", "sequence_spec"]
+__all__ = ["example_spec", "feature_spec", "list_spec", "proto_spec", "sequence_spec"]
 
 
 def example_spec(features: Spec, records: Any) -> Any:
@@ -56,6 +61,22 @@ def sequence_spec(context: Spec | None, sequence: Spec | None, records: Any) -> 
         if isinstance(feature, FixedLenSequenceFeature)
     }
     return batched(first, *size), batched(second, *size), lengths
+
+
+def proto_spec(spec: ProtoSpec, records: Any) -> Any:
+    """Return the element spec of parsed messages: each repeated field on a path is a dimension of any size."""
+    single = {name: _proto_field(column) for name, column in fields_of(spec).columns.items()}
+    size = _batch_size_of(records)
+    return single if size == () else batched(single, *size)
+
+
+def _proto_field(column: ProtoColumn) -> Any:
+    levels = column.levels
+    return (
+        RaggedTensorSpec((None,) * levels, column.dtype, levels - 1)
+        if levels
+        else TensorSpec((), column.dtype)
+    )
 
 
 def list_spec(feature: FeatureSpec) -> Any:

@@ -11,6 +11,7 @@ from tfrkit.data.features.column_ops import CastOp, ColumnsNode, NormalizeOp, Re
 from tfrkit.data.features.decode_image import DecodeImageNode
 from tfrkit.data.features.decode_raw import DecodeRawOp
 from tfrkit.data.features.parse import ParseNode, ParseSequenceNode
+from tfrkit.data.features.parse_proto import ParseProtoNode
 from tfrkit.data.features.with_column import WithColumnNode
 from tfrkit.data.features.with_source import WithSourceNode
 from tfrkit.data.verbs.verb_group import VerbGroup
@@ -18,6 +19,8 @@ from tfrkit.images.image_maker import ImageMaker, image_size, method_name
 from tfrkit.images.normalize import Normalization, as_numbers
 from tfrkit.model.policy import OnCorrupt, ReadPolicy
 from tfrkit.model.specs import Spec
+from tfrkit.parsing.payloads.parse_proto import ProtoSpec
+from tfrkit.parsing.payloads.proto_fields import Enums
 
 if TYPE_CHECKING:
     from tfrkit.data.dataset import Dataset
@@ -55,6 +58,35 @@ class FeatureVerbs(VerbGroup):
         """
         chosen = policy or next(_source_policies(self.node), self.usual_policy)
         return self._over(ParseSequenceNode(self.node, context_features, sequence_features, chosen))
+
+    def parse_proto(
+        self,
+        descriptor_set: Any,
+        message: str,
+        fields: Sequence[str] | Mapping[str, str],
+        *,
+        enums: Enums = "number",
+    ) -> Dataset:
+        """Parse serialised messages of any type: records one by one, or batches of them, to dicts.
+
+        Args:
+            descriptor_set: what the messages look like; see `tfr.parse_proto`. A file is read here, once.
+            message: the full name of their type.
+            fields: paths of the fields, or a dict of names to paths.
+            enums: whether values of enums are numbers, or names.
+
+        Raises:
+            InvalidArgumentError: the set has no such message, or the message no such field.
+
+        >>> import tfrkit as tfr
+        >>> from google.protobuf import timestamp_pb2
+        >>> records = [timestamp_pb2.Timestamp(seconds=each).SerializeToString() for each in (0, 5)]
+        >>> ds = tfr.Dataset.from_tensor_slices(records)
+        >>> list(ds.parse_proto(timestamp_pb2, "google.protobuf.Timestamp", ["seconds"]))
+        [{'seconds': np.int64(0)}, {'seconds': np.int64(5)}]
+        """
+        spec = ProtoSpec.of(descriptor_set, message, fields, enums)
+        return self._over(ParseProtoNode(self.node, spec))
 
     def decode_raw(self, key: str, dtype: Any, shape: Any = None, *, little_endian: bool = True) -> Dataset:
         """Turn the bytes of a feature into numbers.
