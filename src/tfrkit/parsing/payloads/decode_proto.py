@@ -1,8 +1,8 @@
 """decode_proto: chosen fields of serialised messages of any type, as arrays.
 
-Protobuf parses the bytes, but not into the message's own type: into a view of it, made here, with the chosen fields
-alone. There, strings and submessages are bytes and enums are numbers, so that values come as they are on the wire,
-unchecked and unmerged, as TensorFlow returns them. Text and `sanitize` go through the message's own type first.
+The kernel of `parse_proto` reads the bytes, by a plan of its own: every field is a list, strings and submessages are
+bytes and enums are numbers, so that values come as they are on the wire, unchecked and unmerged, as TensorFlow returns
+them. Text and `sanitize` go through the message's own type of protobuf first.
 """
 
 from __future__ import annotations
@@ -17,11 +17,15 @@ import numpy.typing as npt
 from google.protobuf import descriptor_pb2, descriptor_pool, message_factory, text_format
 from google.protobuf.message import DecodeError
 
+from tfrkit import _core
 from tfrkit.errors import DataLossError, InvalidArgumentError
 from tfrkit.model import messages
 from tfrkit.model.bytes_column import BytesColumn
+from tfrkit.model.ragged import Ragged
 from tfrkit.model.tensor_types import TensorType, tensor_type
 from tfrkit.model.wire import wire_varint
+from tfrkit.parsing.payloads.proto_fields import is_repeated, wire_form
+from tfrkit.parsing.serialized_input import as_records
 from tfrkit.values.attributes import bool_attribute, str_attribute
 from tfrkit.values.strings import as_strings
 
@@ -38,9 +42,7 @@ _OUTPUTS: Final = {
     "uint32": ("uint32", "uint64"), "message": ("string",),
 }  # fmt: skip
 _GROUP: Final = 10
-_VIEWED_AS: Final = {9: 12, 11: 12, 14: 5}  # strings and messages are bytes, enums int32
 _BYTES_SOURCE: Final = b"bytes://"
-_LABEL_OPTIONAL, _LABEL_REPEATED = 1, 3
 
 
 class DecodedProto(NamedTuple):
@@ -105,20 +107,21 @@ def decode_proto(
     found = [_find_field(pool, message, *pair) for pair in zip(names, types, strict=True)]
     if layout not in ("binary", "text"):
         raise InvalidArgumentError(f"format must be one of binary or text; got {layout!r:.40}")
-    data = column.reshape((-1,)).to_list()
-    if not data:
+    flat = column.reshape((-1,))
+    if not len(flat):
         raise InvalidArgumentError("Bufs argument must contain at least one value")
     if rewrite or layout == "text":
-        data = [_rewritten(one, message, layout, index) for index, one in enumerate(data)]
-    rows = _read(data, [_Field(one.number, one.type, _is_repeated(one)) for one in found])
+        rewritten = [_rewritten(one, message, layout, index) for index, one in enumerate(flat.to_list())]
+        flat = BytesColumn.from_list(rewritten)
+    rows = _read(flat, found)
     arrays = [
         _dense(row, _default(one), wanted, column.shape)
         for row, one, wanted in zip(rows, found, types, strict=True)
     ]
-    sizes = np.array([[len(values) for values in row] for row in rows], np.int32).reshape(
-        len(rows), len(data)
-    )
-    return DecodedProto(np.ascontiguousarray(sizes.T).reshape(*column.shape, len(rows)), arrays)
+    sizes = np.empty((len(flat), len(rows)), np.int32)
+    for place, row in enumerate(rows):
+        sizes[:, place] = row.row_lengths()
+    return DecodedProto(sizes.reshape(*column.shape, len(rows)), arrays)
 
 
 def _source(value: Any) -> bytes:
@@ -202,18 +205,12 @@ def _find_field(pool: Any, message: Any, name: str, wanted: TensorType) -> Any:
     return found
 
 
-def _is_repeated(found: Any) -> bool:
-    # protobuf has the property since version 6, and warns of the label since 7.
-    repeated = getattr(found, "is_repeated", None)
-    return bool(found.label == _LABEL_REPEATED if repeated is None else repeated)
-
-
 def _default(found: Any) -> Any:
     """Return the value of places without one; for lists, that of one item."""
     kind = _KINDS[found.type - 1]
     if kind == "message":
         return b""
-    if not _is_repeated(found):
+    if not is_repeated(found):
         value = found.default_value
         return value.encode() if isinstance(value, str) else value
     if kind == "enum":
@@ -240,67 +237,73 @@ def _rewritten(data: bytes, message: Any, layout: str, index: int) -> bytes:
     return serialized
 
 
-class _Field(NamedTuple):
-    """A field of a view: its number, its FieldDescriptorProto.Type in the message, and whether it is repeated."""
-
-    number: int
-    kind: int
-    repeated: bool
-
-
 @functools.lru_cache(maxsize=64)
-def _view(fields: frozenset[_Field]) -> Any:
-    """Make a message class with these fields alone, called f1 and so on by their numbers."""
-    file = descriptor_pb2.FileDescriptorProto(name="view.proto", syntax="proto2")
-    message = file.message_type.add(name="View")
-    for number, kind, repeated in fields:
-        label = _LABEL_REPEATED if repeated else _LABEL_OPTIONAL
-        made = message.field.add(
-            name=f"f{number}", number=number, label=label, type=_VIEWED_AS.get(kind, kind)
-        )
-        if kind == _GROUP:  # without fields of its own: all of its content is kept as unknown
-            made.type_name = f".View.{message.nested_type.add(name=f'F{number}').name}"
-    pool = descriptor_pool.DescriptorPool()
-    pool.AddSerializedFile(file.SerializeToString())
-    return message_factory.GetMessageClass(pool.FindMessageTypeByName("View"))
+def _plan(fields: tuple[tuple[int, int, str, bool], ...]) -> Any:
+    """Compile (number, kind, dtype, repeated) of fields: each a list, also of those of which one value counts."""
+    asked, slots = [], []
+    for slot, (number, kind, dtype, repeated) in enumerate(fields):
+        is_bytes = dtype == "string"
+        asked.append(
+            (0, number, kind, True, repeated and not is_bytes, False, False, slot, -1, -1, None)
+        )  # fmt: skip
+        slots.append((0, kind, True, b"" if is_bytes else 0, "string" if is_bytes else np.dtype(dtype)))
+    return _core.ProtoPlan(asked, slots, 1)
 
 
-def _read(data: Sequence[bytes], fields: Sequence[_Field]) -> list[list[list[Any]]]:
+def _read(data: BytesColumn, found: Sequence[Any]) -> list[Ragged]:
     """Return for each field the values of each message."""
-    view = _view(frozenset(fields))
-    rows: list[list[list[Any]]] = [[] for _ in fields]
-    for index, one in enumerate(data):
-        try:
-            message = view.FromString(one)
-        except DecodeError as error:
-            raise DataLossError(
-                f"Unable to parse binary protobuf: {error!s:.200}; in message {index}", record=index
-            ) from error
-        for row, field in zip(rows, fields, strict=True):
-            row.append(_values(message, field))
-    return rows
+    asked = {one.number: (one.number, *wire_form(one), is_repeated(one)) for one in found}
+    records = as_records(data)
+    columns, _, _, failure = _plan(tuple(asked.values())).parse(records.pieces, 1)
+    if failure is not None:
+        raise DataLossError(
+            "Unable to parse binary protobuf: no message, or one that ends early, at byte "
+            f"{failure.offset}; in message {failure.row}",
+            record=failure.row,
+        )
+    rows = dict(zip(asked, map(_rows, columns), strict=True))
+    return [_values(rows[one.number], one) for one in found]
 
 
-def _values(message: Any, field: _Field) -> list[Any]:
-    name = f"f{field.number}"
-    if not field.repeated and not message.HasField(name):
-        return []
-    found = getattr(message, name)
-    values = list(found) if field.repeated else [found]
-    if field.kind == _GROUP:
-        start, end = (wire_varint(field.number << 3 | wire) for wire in (3, 4))
-        return [start + value.SerializeToString() + end for value in values]
-    return values
+def _rows(parts: tuple[Any, ...]) -> Ragged:
+    values = BytesColumn.unchecked(parts[0], parts[1]) if len(parts) == 3 else parts[0]
+    return Ragged.unchecked(values, parts[-1])
+
+
+def _values(rows: Ragged, found: Any) -> Ragged:
+    """Return the values of a field: of one that is not repeated the last; groups with their tags."""
+    is_group = found.type == _GROUP
+    if not is_repeated(found) and len(rows.values) > len(rows) - int((rows.row_lengths() == 0).sum()):
+        rows = _joined(rows) if is_group else _last(rows)
+    if not is_group:
+        return rows
+    start, end = (wire_varint(found.number << 3 | wire) for wire in (3, 4))
+    tagged = BytesColumn.from_list([start + value + end for value in rows.values.to_list()])
+    return Ragged.unchecked(tagged, rows.row_splits)
+
+
+def _last(rows: Ragged) -> Ragged:
+    there = rows.row_lengths() > 0
+    places = rows.row_splits[1:][there] - 1
+    values = rows.values.take(places) if isinstance(rows.values, BytesColumn) else rows.values[places]
+    return Ragged.from_lengths(values, there.astype(np.int64))
+
+
+def _joined(rows: Ragged) -> Ragged:
+    """A group that occurs more than once is one, of all of their fields."""
+    found = [b"".join(row.to_list()) if len(row) else None for row in rows]
+    values = BytesColumn.from_list([value for value in found if value is not None])
+    return Ragged.from_lengths(values, [int(value is not None) for value in found])
 
 
 def _dense(
-    row: list[list[Any]], default: Any, wanted: TensorType, shape: tuple[int, ...]
+    rows: Ragged, default: Any, wanted: TensorType, shape: tuple[int, ...]
 ) -> npt.NDArray[Any] | BytesColumn:
     """Put the values of one field into an array that is as wide as the longest message, at least 1."""
-    width = max(1, *map(len, row))
-    filled = [values + [default] * (width - len(values)) for values in row]
+    width = max(1, int(rows.row_lengths().max(initial=0)))
     if wanted.name == "string":
-        return BytesColumn.from_list([value for values in filled for value in values]).reshape(
-            (*shape, width)
-        )
-    return np.array(filled, wanted.numpy()).reshape(*shape, width)
+        filled: BytesColumn = rows.to_padded(default, width)
+        return filled.reshape((*shape, width))
+    numbers = Ragged.unchecked(rows.values.astype(wanted.numpy(), copy=False), rows.row_splits)
+    padded: npt.NDArray[Any] = numbers.to_padded(wanted.numpy().type(default), width)
+    return padded.reshape(*shape, width)

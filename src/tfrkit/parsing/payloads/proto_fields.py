@@ -24,9 +24,8 @@ __all__ = [
     "ProtoColumn",
     "ProtoFields",
     "compile_fields",
-    "default_bits",
     "is_repeated",
-    "wire_kind",
+    "wire_form",
 ]
 
 Enums = Literal["number", "name"]
@@ -271,7 +270,7 @@ class _PlanMaker:
         repeated = is_repeated(found)
         if each.wanted:
             numbers = None if dtype == "string" else np.dtype(dtype)
-            slot = self._add_slot(message, kind, repeated, default_bits(found), numbers or "string")
+            slot = self._add_slot(message, kind, repeated, _default_bits(found), numbers or "string")
             self._slot_of[id(each)] = slot
         if each.child is not None:
             child = each.child.index = self.nodes
@@ -308,9 +307,9 @@ class _PlanMaker:
         return ProtoColumn(self._slot_of[id(end)], dtype, message.scopes, is_repeated(found), names)
 
 
-def wire_kind(found: Any) -> int:
-    """Return how the values of a field stand on the wire, as the kernel numbers it."""
-    return _TYPES[found.type][0]
+def wire_form(found: Any) -> tuple[int, str]:
+    """Return how the values of a field stand on the wire, as the kernel numbers it, and their type in memory."""
+    return _TYPES[found.type]
 
 
 def is_repeated(found: Any) -> bool:
@@ -320,7 +319,7 @@ def is_repeated(found: Any) -> bool:
     return bool(found.label == _LABEL_REPEATED if repeated is None else repeated)
 
 
-def default_bits(found: Any) -> int | bytes:
+def _default_bits(found: Any) -> int | bytes:
     """Return the default of a field as the kernel takes it: bytes, or the bits of a number."""
     kind, dtype = _TYPES[found.type]
     if kind >= _BYTES:
