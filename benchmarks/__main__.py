@@ -24,14 +24,14 @@ from benchmarks import data
 from benchmarks.harness import Claim, Report, Settings
 
 NAMES = (
-    "read_blocks", "read_records", "gzip_read", "gzip_write", "write_many", "encode_examples", "random_access",
-    "memory", "compression_table", "import_time", "make_examples", "parse_examples", "parse_ragged", "parse_sequence",
-    "parse_single", "parse_proto", "inspect", "scan", "pipelines_parse", "pipelines_shuffle", "pipelines_single",
-    "pipelines_range", "pipelines_padded", "png", "resize", "images_seed", "images_decode", "images_large", "first_batch", "build_table",
-    "build_images", "cli_start", "reshard", "stats", "diff", "viewer", "scan_sql", "remote_read", "remote_write",
-    "remote_cache", "remote_take", "pipelines_filter", "pipelines_lists", "permutation",
-    "lookup", "epochs", "epochs_remote", "training_torch", "training_grain", "ray_read_write",
-    "spark_read_write", "core_rates",
+    "read_blocks", "read_records", "gzip_read", "gzip_write", "write_many", "encode_examples",
+    "random_access", "memory", "compression_table", "import_time", "make_examples", "parse_examples",
+    "parse_ragged", "parse_sequence", "parse_single", "parse_proto", "inspect", "scan", "pipelines_parse",
+    "pipelines_shuffle", "pipelines_single", "pipelines_range", "pipelines_padded", "png", "resize",
+    "images_seed", "images_decode", "images_large", "first_batch", "build_table", "build_images", "cli_start",
+    "reshard", "stats", "diff", "viewer", "scan_sql", "remote_read", "remote_write", "remote_cache",
+    "remote_take", "pipelines_filter", "pipelines_lists", "permutation", "lookup", "epochs", "epochs_remote",
+    "training_torch", "training_grain", "ray_read_write", "spark_read_write", "core_rates",
 )  # fmt: skip
 PACKAGES = (
     "tfrkit", "numpy", "protobuf", "isal", "zlib-ng", "zstandard", "tensorflow", "tensorflow-cpu",
