@@ -58,7 +58,7 @@ void store_number(std::byte* target, std::size_t width, std::uint64_t bits) noex
 }
 
 void store_reference(std::byte* target, Bytes reference) noexcept {
-  std::memcpy(target, &reference, sizeof(reference));
+  std::memcpy(target, &reference, sizeof(Bytes));
 }
 
 void store_default(std::byte* target, const ProtoSlot& slot) noexcept {

@@ -94,10 +94,11 @@ struct Parsed {
     Numbers found;
     for (std::size_t at = 0; at < values(slot).size(); at += width) {
       const std::byte* const place = values(slot).data() + at;
-      std::uint64_t bits = std::to_integer<std::uint64_t>(*place);
-      if (width == 4)
+      auto bits = std::to_integer<std::uint64_t>(*place);
+      if (width == 4) {
         bits = static_cast<std::uint64_t>(
             static_cast<std::int64_t>(static_cast<std::int32_t>(load_le<std::uint32_t>(place))));
+      }
       if (width == 8) bits = load_le<std::uint64_t>(place);
       found.push_back(static_cast<std::int64_t>(bits));
     }
@@ -220,6 +221,7 @@ TEST(plans_that_contradict_themselves_are_refused) {
   CHECK(std::string_view(ProtoPlan::check(wrong, slots(), 5)) ==
         "expected the next node for a message");
   std::vector<ProtoField> deep;
+  deep.reserve(kMaxProtoDepth);
   for (std::uint32_t node = 0; node < kMaxProtoDepth; ++node) {
     deep.push_back({.node = node,
                     .number = 1,

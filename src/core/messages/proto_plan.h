@@ -58,7 +58,8 @@ struct ProtoField {
   std::int32_t slot = kNoIndex;   // where its values go
   std::int32_t child = kNoIndex;  // the node of its fields
   std::int32_t oneof = kNoIndex;  // the slot with the number of the member that is set
-  std::vector<std::int32_t> enum_numbers = {};  // of a closed enum, ascending
+  // NOLINTNEXTLINE(readability-redundant-member-init): may be left out without a warning
+  std::vector<std::int32_t> enum_numbers{};  // of a closed enum, ascending
 };
 
 // Where the values of a field go. A singular one has a value in every entry of its scope.
@@ -67,7 +68,8 @@ struct ProtoSlot {
   ProtoKind kind = ProtoKind::kVarint64;
   bool repeated = false;
   std::uint64_t default_bits = 0;
-  std::vector<std::byte> default_bytes = {};  // of bytes
+  // NOLINTNEXTLINE(readability-redundant-member-init): may be left out without a warning
+  std::vector<std::byte> default_bytes{};  // of bytes
 };
 
 // What is worked out once for all batches. Immutable, so any number of threads may use it.
