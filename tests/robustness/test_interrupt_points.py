@@ -275,6 +275,11 @@ def continued(name: str, path: str) -> tfr.Dataset:
         "generator, map, filter": counted.map(lambda x: x).filter(lambda x: True),
         "generator, batch, unbatch": counted.batch(4).unbatch(),
         "generator, prefetch": counted.prefetch(3),
+        "generator, interleave": tfr.Dataset.range(4).interleave(
+            lambda x: counted.map(lambda y: y + 100 * x), 2
+        ),
+        "generator, cache": counted.cache(),
+        "generator, scan": counted.scan(np.int64(0), lambda total, x: (total + x, total)),
     }
     return made[name]
 
@@ -304,6 +309,9 @@ CONTINUED = [
     "generator, map, filter",
     "generator, batch, unbatch",
     "generator, prefetch",
+    "generator, interleave",
+    "generator, cache",
+    "generator, scan",
 ]
 
 
