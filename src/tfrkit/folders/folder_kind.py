@@ -12,7 +12,7 @@ from typing import Any, Final, Protocol
 
 from tfrkit.cached_property import cached_property
 from tfrkit.data.dataset import Dataset
-from tfrkit.errors import DataLossError, NotFoundError
+from tfrkit.errors import DataLossError
 from tfrkit.folders.decode.decode_tree import DecodeTreeNode, without_decoding
 from tfrkit.folders.feature_tree import FeatureTree, class_names_of, lines_of
 from tfrkit.model.spec_json import spec_to_data
@@ -108,17 +108,22 @@ class FolderSplit:
     Attributes:
         name: such as "train".
         shards: its files, in order.
+        total: how many records all of them have, where only that is known.
     """
 
     name: str
     shards: tuple[Shard, ...]
+    total: int | None = None
 
     @property
     def records(self) -> int | None:
         """How many there are; None if that is not known without counting."""
-        counts = [shard.records for shard in self.shards]
-        known = [count for count in counts if count is not None]
-        return sum(known) if len(known) == len(counts) else None
+        return self.total if self.lacks_counts else sum(shard.records or 0 for shard in self.shards)
+
+    @property
+    def lacks_counts(self) -> bool:
+        """True if the numbers of records of some shards are not known without counting."""
+        return any(shard.records is None for shard in self.shards)
 
 
 class RecordDecoder(Protocol):
@@ -240,16 +245,6 @@ class FolderKind(Protocol):
         Raises:
             OpError: a file that describes it is damaged, or a shard is missing.
         """
-
-
-def missing_shards(listing: FolderListing, split: str, expected: list[str], suffix: str) -> NotFoundError:
-    """Return the error about shards that are not there; `suffix`: what else the reader can do."""
-    more = f" and {len(expected) - 3:,} more" if len(expected) > 3 else ""
-    names = ", ".join(map(repr, expected[:3]))
-    return NotFoundError(
-        f"{listing.path}; {len(expected):,} shards of the split {split!r} are missing: {names}{more}. {suffix}",
-        path=listing.path,
-    )
 
 
 def _shown_size(split: FolderSplit) -> str:

@@ -10,6 +10,7 @@ from tfrkit.data.dataset import Dataset
 from tfrkit.data.sources.records_dataset import TFRecordDataset
 from tfrkit.folders.folder_kind import FolderDescription, FolderListing, FolderSplit
 from tfrkit.folders.folder_table import kind_of
+from tfrkit.folders.promised_count import PromisedCountNode, check_total
 from tfrkit.folders.shard_order import ShardPart
 from tfrkit.folders.shard_records import read_shards
 from tfrkit.folders.split_language import EvenSplit, Rounding, SplitRange, ranges_of, splits_in
@@ -115,8 +116,13 @@ def _dataset(found: FolderDescription, split: str | EvenSplit, decode: bool, rou
 def _records(found: FolderDescription, split: str | EvenSplit, rounding: Rounding) -> Dataset:
     """Return the records of a split, in the order of the folder's own library."""
     known = found.splits.get(split) if isinstance(split, str) else None
-    if known is not None and known.records is None and (found.cycle == 1 or len(known.shards) == 1):
-        return TFRecordDataset([shard.path for shard in known.shards])
+    if known is not None and known.lacks_counts and (found.cycle == 1 or len(known.shards) == 1):
+        records = TFRecordDataset([shard.path for shard in known.shards])
+        return (
+            records
+            if known.total is None
+            else Dataset(PromisedCountNode(records.node, known.total, known.name))
+        )
     wanted = splits_in(split, list(found.splits))
     counts = {
         name: _counts(each)
@@ -134,9 +140,10 @@ def _records(found: FolderDescription, split: str | EvenSplit, rounding: Roundin
 
 def _counts(split: FolderSplit) -> list[int]:
     """Return the number of records of each shard; files are counted where nothing says it."""
-    known = [shard.records for shard in split.shards]
-    if None in known:
-        return RecordFiles([shard.path for shard in split.shards]).counts
+    known: Sequence[int | None] = [shard.records for shard in split.shards]
+    if split.lacks_counts:
+        known = RecordFiles([shard.path for shard in split.shards]).counts
+        check_total(split.name, split.total, known)
     return [count for count in known if count is not None]
 
 

@@ -25,16 +25,23 @@ class AssertCardinalityNode(UnaryNode):
 
     def start(self, context: Context, state: Any = None) -> NodeIterator:
         at, seen = (None, 0) if state is None else (state["at"], state["seen"])
-        return _AssertCardinalityIterator(self.count, Cursor(self.input, context, at), seen)
+        return _AssertCardinalityIterator(self, Cursor(self.input, context, at), seen)
 
     def cardinality(self) -> int:
         return self.count
 
+    def error(self, how: str, seen: int) -> Exception:
+        """Return what is raised when `seen` elements were "only" all, or "at least" those before more."""
+        return FailedPreconditionError(
+            f"Input dataset was expected to contain {_elements(self.count)} but contained {how} {_elements(seen)}."
+        )
+
 
 class _AssertCardinalityIterator(CursorIterator):
-    def __init__(self, count: int, cursor: Cursor, seen: int) -> None:
+    def __init__(self, node: AssertCardinalityNode, cursor: Cursor, seen: int) -> None:
         super().__init__(cursor)
-        self._count = count
+        self._node = node
+        self._count = node.count
         self._seen = seen
         self._short: Exception | None = None  # there are too few, and every further call says so
 
@@ -45,19 +52,13 @@ class _AssertCardinalityIterator(CursorIterator):
         if run is None:
             if self._seen == self._count:
                 return None
-            self._short = self._short or self._error("only")
+            self._short = self._short or self._node.error("only", self._seen)
             return Run(ObjectChunk([]), self._short)
         self._seen += len(run.chunk)
         if left <= 0 and len(run.chunk):
             self._cursor.put_back(run, len(run.chunk))  # an error after them comes next
-            return Run(run.chunk.slice(0, 0), self._error("at least"))
+            return Run(run.chunk.slice(0, 0), self._node.error("at least", self._seen))
         return run
-
-    def _error(self, how: str) -> Exception:
-        return FailedPreconditionError(
-            f"Input dataset was expected to contain {_elements(self._count)} but contained {how} "
-            f"{_elements(self._seen)}."
-        )
 
     def save(self) -> Any:
         return {"at": self._cursor.save(), "seen": self._seen}

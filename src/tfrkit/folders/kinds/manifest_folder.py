@@ -11,9 +11,9 @@ from tfrkit.folders.folder_kind import (
     FolderSplit,
     Shard,
     SpecDecoder,
-    missing_shards,
 )
 from tfrkit.folders.inferred_spec import inferred_spec
+from tfrkit.folders.split_shards import missing_shards
 from tfrkit.records.manifest import manifest_entries, read_manifest
 from tfrkit.records.manifest_spec import manifest_spec
 from tfrkit.records.record_names import shard_prefix
@@ -47,7 +47,9 @@ class ManifestFolder:
         missing = [name for name in entries if listing.names and name not in listing.names]
         if missing:
             split = shard_prefix(missing[0]) or missing[0]
-            raise missing_shards(listing, split, missing, "manifest.json names them. Copy them again.")
+            raise missing_shards(
+                listing, split, missing, len(missing), "manifest.json names them. Copy them again."
+            )
         shards: dict[str, list[Shard]] = {}
         for name, entry in entries.items():
             shards.setdefault(shard_prefix(name) or name, []).append(Shard(listing.join(name), entry.records))

@@ -25,9 +25,9 @@ from tfrkit.folders.folder_kind import (
     FolderSplit,
     Shard,
     TreeDecoder,
-    missing_shards,
 )
 from tfrkit.folders.inferred_spec import inferred_spec
+from tfrkit.folders.split_shards import complete_names
 from tfrkit.folders.tfds.dataset_info import SplitInfo, TfdsInfo, read_info, shard_file_name
 from tfrkit.folders.tfds.features_json import read_features
 from tfrkit.folders.tfds.json_fields import JsonFields
@@ -88,21 +88,24 @@ def _split(listing: FolderListing, info: TfdsInfo, split: SplitInfo) -> FolderSp
         UnimplementedError: they are not TFRecord files.
     """
     count = split.shards or _count_shards(listing, info, split)
-    names = [
-        shard_file_name(split.template, info.name, split.name, _FORMAT, number, count, listing.join(_INFO))
-        for number in range(count)
-    ]
-    missing = [name for name in names if "/" not in name and listing.names and name not in listing.names]
-    if missing and len(missing) == len(names) and info.file_formats and _FORMAT not in info.file_formats:
+    info_path = listing.join(_INFO)
+
+    def name_of(number: int) -> str:
+        return shard_file_name(split.template, info.name, split.name, _FORMAT, number, count, info_path)
+
+    advice = (
+        f"{_INFO if split.shards else 'The name of another'} says that there are {count:,}. Copy them again."
+    )
+    try:
+        names = complete_names(listing, split.name, name_of, count, advice)
+    except NotFoundError:
+        if name_of(0) in listing.names or not info.file_formats or _FORMAT in info.file_formats:
+            raise
         raise UnimplementedError(
             f"{listing.path}; its records are {info.file_formats[0]} files, which tfrkit does not read. Convert them "
             "with tfds: tfds convert_format --out_file_format=tfrecord.",
             path=listing.path,
-        )
-    if missing:
-        raise missing_shards(
-            listing, split.name, missing, f"{_INFO} says that there are {count}. Copy them again."
-        )
+        ) from None
     lengths = split.lengths or (None,) * count
     return FolderSplit(
         split.name,

@@ -14,7 +14,7 @@ __all__ = ["DEFAULT_TEMPLATE", "SplitInfo", "TfdsInfo", "read_info", "shard_file
 
 DEFAULT_TEMPLATE: Final = "{DATASET}-{SPLIT}.{FILEFORMAT}-{SHARD_X_OF_Y}"
 _VARIABLE: Final = re.compile(r"\{(\w+)\}")
-_MOST_SHARDS: Final = 10_000_000  # names are made of the number: one that is larger is damaged
+_MOST_SHARDS: Final = 1_000_000  # names are made of the number: one that is larger is damaged
 
 
 @dataclass(frozen=True, slots=True)
