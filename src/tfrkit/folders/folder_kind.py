@@ -39,10 +39,12 @@ class FolderListing:
 
     Attributes:
         path: of the folder, without a slash at its end.
+        schema: the path of a schema.pbtxt that the user named; "" if none.
     """
 
-    def __init__(self, path: str) -> None:
+    def __init__(self, path: str, schema: str = "") -> None:
         self.path = path.rstrip("/") or path
+        self.schema = schema
         self._files: dict[str, bytes] = {}
 
     @cached_property

@@ -13,12 +13,19 @@ from tfrkit.folders.kinds.manifest_folder import ManifestFolder
 from tfrkit.folders.kinds.plain_folder import PlainFolder
 from tfrkit.folders.kinds.seqio_folder import SeqioFolder
 from tfrkit.folders.kinds.tfds_folder import TfdsFolder
+from tfrkit.folders.kinds.tfx_folder import TfxFolder
 from tfrkit.stores.files import is_folder, traits_of
 from tfrkit.stores.url import display_name
 
 __all__ = ["add_folder_kind", "folder_kinds", "kind_of", "remove_folder_kind"]
 
-_BUILT_IN: Final[tuple[FolderKind, ...]] = (TfdsFolder(), ManifestFolder(), SeqioFolder(), PlainFolder())
+_BUILT_IN: Final[tuple[FolderKind, ...]] = (
+    TfdsFolder(),
+    ManifestFolder(),
+    SeqioFolder(),
+    TfxFolder(),
+    PlainFolder(),
+)
 _added: list[FolderKind] = []
 
 

@@ -20,12 +20,14 @@ from tfrkit.stores.paths import PathLike, path_text
 __all__ = ["load", "open_folder"]
 
 
-def open_folder(folder: PathLike) -> FolderDescription:
+def open_folder(folder: PathLike, *, schema: PathLike | None = None) -> FolderDescription:
     """Say what is in the folder of a data set: its kind, name, version, splits, features and class names.
 
     Args:
         folder: a path or URL: of TensorFlow Datasets the folder of a version, or one that tfrkit wrote, or any
             folder of TFRecord files.
+        schema: a schema.pbtxt that describes its Examples, such as TFX and TensorFlow Data Validation write; folders of
+            TFX are asked for theirs without it.
 
     Returns:
         The description; `print` it.
@@ -43,17 +45,27 @@ def open_folder(folder: PathLike) -> FolderDescription:
     >>> found.kind, found.splits["train"].records
     ('tfrkit', 5)
     """
-    listing = FolderListing(path_text(folder))
+    listing = FolderListing(path_text(folder), "" if schema is None else path_text(schema))
     return kind_of(listing).describe(listing)
 
 
 @overload
 def load(
-    folder: PathLike, split: str | EvenSplit, decode: bool = True, *, rounding: Rounding = ...
+    folder: PathLike,
+    split: str | EvenSplit,
+    decode: bool = True,
+    *,
+    rounding: Rounding = ...,
+    schema: PathLike | None = ...,
 ) -> Dataset: ...
 @overload
 def load(
-    folder: PathLike, split: None = None, decode: bool = True, *, rounding: Rounding = ...
+    folder: PathLike,
+    split: None = None,
+    decode: bool = True,
+    *,
+    rounding: Rounding = ...,
+    schema: PathLike | None = ...,
 ) -> dict[str, Dataset]: ...
 @overload
 def load(
@@ -62,8 +74,16 @@ def load(
     decode: bool = True,
     *,
     rounding: Rounding = ...,
+    schema: PathLike | None = ...,
 ) -> Any: ...
-def load(folder: PathLike, split: Any = None, decode: bool = True, *, rounding: Rounding = "closest") -> Any:
+def load(
+    folder: PathLike,
+    split: Any = None,
+    decode: bool = True,
+    *,
+    rounding: Rounding = "closest",
+    schema: PathLike | None = None,
+) -> Any:
     """Open the folder of a data set as it is: its splits as indexable datasets of decoded examples.
 
     Of a folder that TensorFlow Datasets made, values and their order are those of `tfds.load` with
@@ -76,6 +96,7 @@ def load(folder: PathLike, split: Any = None, decode: bool = True, *, rounding: 
             of all splits.
         decode: decode image files; else they are returned as bytes.
         rounding: of percentages: "closest", or "pct1_dropremainder", multiples of one whole percent.
+        schema: as for `open_folder`.
 
     Raises:
         NotFoundError: there is no such folder or split, or shards are missing.
@@ -90,7 +111,7 @@ def load(folder: PathLike, split: Any = None, decode: bool = True, *, rounding: 
     >>> len(ds), [int(example["x"]) for example in ds]
     (3, [0, 2, 4])
     """
-    found = open_folder(folder)
+    found = open_folder(folder, schema=schema)
     if split is None:
         return {name: _dataset(found, name, decode, rounding) for name in found.splits}
     return _mapped(found, split, decode, rounding)

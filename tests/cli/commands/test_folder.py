@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import os
 
 from tests.folders.support.made_folders import digits, write_tfds
 
@@ -24,3 +25,17 @@ def test_a_folder_of_no_kind_is_an_error(command, folder):
     done = command("folder", "nothing")
     assert done.code != 0
     assert "No such folder" in done.err
+
+
+def test_a_schema_may_be_named(command, folder):
+    write_tfds("digits", digits(2))
+    for name in ("dataset_info.json", "features.json"):
+        os.remove(f"digits/{name}")
+    with open("schema.pbtxt", "w") as file:
+        file.write('feature { name: "label" type: INT }')
+    done = command("folder", "digits", "--schema", "schema.pbtxt")
+    assert (done.code, done.out.splitlines()[0], done.out.splitlines()[-1]) == (
+        0,
+        "digits (tfx)",
+        "  label: VarLen(int64)",
+    )

@@ -7,6 +7,14 @@ from typing import Annotated
 from tfrkit.cli import arguments as arg
 from tfrkit.cli.console import out, out_json, plain
 from tfrkit.cli.options import command
+from tfrkit.options import option, option_class
+
+
+@option_class
+class FolderOptions(arg.JsonOptions):
+    """The options of `tfr folder`."""
+
+    schema: str | None = option(None, "A schema.pbtxt that describes the Examples.", metavar="FILE")
 
 
 @command("folder")
@@ -15,18 +23,18 @@ def folder(
         str, arg.positional("FOLDER", "Folder or URL: of TensorFlow Datasets that of a version.")
     ],
     *,
-    options: arg.JsonOptions,
+    options: FolderOptions,
 ) -> None:
     """Show what is in the folder of a data set: its kind, splits, features and names of classes.
 
-    Folders of TensorFlow Datasets, caches of SeqIO, those that tfrkit wrote, and any with TFRecord files; `tfr.load`
-    opens them.
+    Folders of TensorFlow Datasets, caches of SeqIO, examples of TFX, those that tfrkit wrote, and any with TFRecord
+    files; `tfr.load` opens them.
 
     Example: tfr folder ~/tensorflow_datasets/mnist/3.0.1
     """
     from tfrkit.folders.load import open_folder
 
-    found = open_folder(path)
+    found = open_folder(path, schema=options.schema)
     if not options.as_json:
         for line in str(found).split("\n"):
             out(plain(line))
