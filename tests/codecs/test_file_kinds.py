@@ -57,6 +57,10 @@ def saved(**arrays: np.ndarray) -> bytes:
         (b"<!DOCTYPE html><html>", "an HTML page"),
         (b"<?xml version='1.0'?><Error>", "an XML document"),
         (b"%PDF-1.7", "a PDF file"),
+        (
+            bytes.fromhex("83af70d10d884a3f 0000000000000000 4000000000000000"),
+            "a Riegeli or ArrayRecord file",
+        ),
         (bytes.fromhex("d0cf11e0a1b11ae1"), "an old Office document (.doc, .xls, .ppt)"),
         (zipped("[Content_Types].xml"), "an Office document"),
         (zipped("word/document.xml"), "an Office document"),

@@ -65,6 +65,7 @@ _KINDS: Final[tuple[tuple[bytes, str], ...]] = (
     (rb"MATLAB 5\.0 MAT-file", "a MATLAB file"),
     (rb"SQLite format 3\0", "an SQLite database"),
     (rb"\x80[\x02-\x05]\x95|\x80\x02[\]}c(]", "a Python pickle"),
+    (rb"\x83\xaf\x70\xd1\x0d\x88\x4a\x3f\0{8}\x40\0{7}", "a Riegeli or ArrayRecord file"),
     (rb"TFRKIDX1", "a tfrkit index file"),
     (rb"RIFF....WAVE", "WAV audio"),
     (rb"RIFF....AVI ", "an AVI video"),

@@ -6,6 +6,7 @@ the example follows the text where it is known; further help is a note of the ex
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from typing import Any, Final, TypeVar
 
@@ -15,13 +16,22 @@ from tfrkit.model.near_names import near_names
 from tfrkit.parsing.expected_features import ExpectedFeature
 from tfrkit.parsing.serialized_input import SerializedInput
 
-__all__ = ["UNKNOWN", "batch_failure", "damaged", "located", "single_failure"]
+__all__ = [
+    "UNKNOWN",
+    "batch_failure",
+    "damaged",
+    "located",
+    "single_failure",
+    "unlike_example",
+    "warn_of_others",
+]
 
 _Error = TypeVar("_Error", InvalidArgumentError, DataLossError)
 
 UNKNOWN: Final = "<unknown>"  # TensorFlow's name of an example without one
 _TYPES: Final = {0: "invalid", 1: "string", 2: "float", 3: "int64"}
 _LISTS: Final = {1: "bytes", 2: "float", 3: "int64"}
+_LOOK_BYTES: Final = 512  # by which a file is known
 _DUMPED_BYTES: Final = 1024  # of bytes that are not an Example; TensorFlow prints them all
 
 
@@ -113,7 +123,9 @@ def _general(
         record = records[failure.row]
         shown = record[:_DUMPED_BYTES].decode(errors="backslashreplace")
         more = f"... ({len(record)} bytes)" if len(record) > _DUMPED_BYTES else ""
-        return located(f"Could not parse example input, value: '{shown}{more}'", records, failure.row)
+        text = f"Could not parse example input, value: '{shown}{more}'"
+        look = unlike_example(record)
+        return located(text, records, failure.row, f"It looks like {look}." if look else "")
     if failure.code == _core.UNSUPPORTED_KIND:
         return located("Unsupported datatype.", records, failure.row)
     slot = slots[failure.slot]
@@ -133,6 +145,37 @@ def _near(key: str, record: bytes) -> str:
     except (DecodeError, ValueError):  # what protobuf refuses and the kernel does not
         return ""
     return f"{near_names(key, known)} " if known else ""
+
+
+def unlike_example(record: bytes) -> str:
+    r"""Say what a record looks like, with an article, if it is evidently not an Example; else return "".
+
+    >>> unlike_example(b"\x08\x96\xff\xff\x01\x12\x05hello"), unlike_example(b"\xff\xd8\xff\xe0"), unlike_example(b"")
+    ('a serialised protobuf message with fields 1, 2', 'a JPEG image', '')
+    """
+    from tfrkit.codecs.file_kinds import UNKNOWN, looks_like  # only here: Examples do without them
+    from tfrkit.parsing.payloads.message_sniffer import EXAMPLES, sniff_message
+
+    message = sniff_message(record, len(record))
+    if message in EXAMPLES:
+        return ""
+    look = looks_like(record[:_LOOK_BYTES], len(record))
+    if not look.startswith(UNKNOWN):
+        return look
+    return f"a {message}" if message else ""
+
+
+def warn_of_others(records: SerializedInput) -> None:
+    """Warn if the first record is evidently not an Example, and which other function reads such records."""
+    look = unlike_example(records[0]) if records.count else ""
+    if look:
+        place = records.place(0)
+        where = "record 0" if place.path is None else f"record {place.record} of {place.path!r}"
+        advice = "Parse messages of other types with parse_proto. " if "protobuf message" in look else ""
+        warnings.warn(
+            f"{where} is parsed as an Example, but looks like {look}. {advice}inspect() shows what records are.",
+            stacklevel=3,
+        )
 
 
 def _wrong_kind(slot: ExpectedFeature, failure: Any) -> str:

@@ -6,6 +6,7 @@ import json
 
 import numpy as np
 import pytest
+from google.protobuf import timestamp_pb2
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -245,3 +246,48 @@ def test_element_spec_of_records_and_of_batches():
     }
     many = ParseNode(RunsNode((), TensorSpec([8], "string")), spec, tfr.TFRKIT).element_spec()
     assert many == {key: each.batched(8) for key, each in one.items()}
+
+
+OTHERS = [timestamp_pb2.Timestamp(seconds=1 << 40, nanos=1 << 20).SerializeToString()] * 9
+LOOKS = "looks like a serialised protobuf message with fields 1, 2. Parse messages of other types with parse_proto."
+
+
+def warned_of(dataset):
+    with pytest.warns(UserWarning, match="is parsed as an Example") as warned:
+        found = list(dataset)
+    return found, [str(each.message) for each in warned]
+
+
+def test_a_pipeline_warns_once_of_records_that_are_evidently_not_examples(tmp_path):
+    path = str(tmp_path / "a.tfrecord")
+    with tfr.TFRecordWriter(path) as writer:
+        writer.write_many(OTHERS)
+    spec = {"b": tfr.VarLenFeature("bytes")}
+    for dataset in (
+        tfr.TFRecordDataset(path).parse(spec),
+        tfr.TFRecordDataset(path).parse_sequence(spec, None),
+    ):
+        found, texts = warned_of(dataset)
+        assert len(found) == 9
+        assert texts == [
+            f"record 0 of {path!r} is parsed as an Example, but {LOOKS} inspect() shows what records are."
+        ]
+    found, texts = warned_of(tfr.TFRecordDataset(path).batch(2).parse(spec))
+    assert len(found) == 5
+    assert [LOOKS in text for text in texts] == [True]
+
+
+def test_examples_and_what_may_be_one_are_parsed_without_a_warning():
+    sequence = tfr.make_sequence_example({"a": 1}, {"steps": [[1.0], [2.0]]}).SerializeToString()
+    for first in (record(1, "x"), b"", sequence, tfr.make_example({"other": [1] * 9}).SerializeToString()):
+        dataset = tfr.Dataset.from_tensor_slices([first, *OTHERS])
+        assert (
+            len(list(dataset.parse({"b": tfr.VarLenFeature("bytes")}))) == 10
+        )  # a warning would be an error
+
+
+def test_an_error_says_what_a_record_looks_like():
+    for data, look in ((b"\xff\xd8\xff\xe0\0\x10JFIF", "a JPEG image"), (b'{"a": 1, "b": 2}', "text")):
+        with pytest.raises(InvalidArgumentError) as error:
+            tfr.parse_example([record(1), data], SPEC)
+        assert error.value.__notes__ == ["It is example 1 of 2, counted from 0.", f"It looks like {look}."]

@@ -86,7 +86,9 @@ def test_messages_are_recognised():
     assert look(example.SerializeToString()) == "serialised Example"
     assert look(sequence.SerializeToString()) == "serialised SequenceExample"
     assert look(tensor) == "serialised TensorProto"
-    assert look(other) == "serialised protobuf message"
+    assert look(other) == "serialised protobuf message with fields 1, 2, 7"
+    assert look(other, b"\x18\x01" * 5) == "serialised protobuf message with fields 1, 2, 3, 7"
+    assert look(other, b"text") == ""
 
 
 @pytest.mark.parametrize("dtype", ["int64", "int32", "float32", "float64"])

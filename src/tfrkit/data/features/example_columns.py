@@ -7,6 +7,7 @@ alone: such a feature is made row by row, and the first record that fails alone 
 
 from __future__ import annotations
 
+import threading
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable
 from typing import Any, Final
@@ -22,7 +23,7 @@ from tfrkit.model.row_selection import splits_of
 from tfrkit.model.specs import FeatureSpec, FixedLenSequenceFeature, RaggedFeature, SparseFeature, Spec
 from tfrkit.parsing.assemble import batch_maker, make_dense, make_ragged, narrow_splits
 from tfrkit.parsing.expected_features import ExpectedFeature
-from tfrkit.parsing.failure import single_failure
+from tfrkit.parsing.failure import single_failure, warn_of_others
 from tfrkit.parsing.parse import parse_example, parse_one, parse_record, plan_of
 from tfrkit.parsing.parse_plan import ExamplesPlan, rename
 from tfrkit.parsing.parse_sequence import (
@@ -36,10 +37,11 @@ from tfrkit.parsing.partition_check import partitions_fit
 from tfrkit.parsing.partitions import partition_batch, partition_one
 from tfrkit.parsing.sequence_failure import sequence_failure
 from tfrkit.parsing.sequence_plan import SequencesPlan, make_steps, narrow_steps
-from tfrkit.parsing.serialized_input import SerializedInput
+from tfrkit.parsing.serialized_input import SerializedInput, as_records
 
 __all__ = ["BadRow", "ExampleColumns", "RecordColumns", "SequenceColumns"]
 
+_LOOKING: Final = threading.Lock()
 _DIALECTS: Final = {"protobuf": _core.PROTOBUF, "tensorflow": _core.TENSORFLOW_SINGLE}
 Make = Callable[[list[Any], int], Any]
 Slots = dict[str, tuple[int, ExpectedFeature]]
@@ -54,6 +56,8 @@ class BadRow(Exception):  # noqa: N818  # never leaves the pipeline
 
 class RecordColumns(ABC):
     """A spec, ready to make columns of records. Any number of threads may use it."""
+
+    _looked = False
 
     @abstractmethod
     def parse(self, records: SerializedInput, threads: int) -> Any:
@@ -75,6 +79,13 @@ class RecordColumns(ABC):
         """Parse one record."""
         return self.parse_batch(record)
 
+    def look_at_first(self, records: SerializedInput) -> None:
+        """Warn if the records are evidently not Examples, by the first that is parsed."""
+        with _LOOKING:
+            is_first, self._looked = not self._looked, True
+        if is_first:
+            warn_of_others(records)
+
 
 class ExampleColumns(RecordColumns):
     """The spec of Examples."""
@@ -93,6 +104,8 @@ class ExampleColumns(RecordColumns):
         self._makers = _row_makers(self._plan.features, self._plan.slots)
 
     def parse(self, records: SerializedInput, threads: int) -> dict[str, Any]:
+        if not self._looked:
+            self.look_at_first(records)
         columns, _, failure = self._plan.native.parse(records.pieces, self._dialect, threads)
         if failure is not None:
             raise BadRow(failure.row)
@@ -111,6 +124,8 @@ class ExampleColumns(RecordColumns):
         return single_failure(failure, self._plan.slots, record)
 
     def parse_batch(self, batch: Any) -> Any:
+        if not self._looked:
+            self.look_at_first(as_records(batch))
         return parse_example(batch, self._features, policy=self._policy)
 
     def parse_one(self, record: bytes) -> Any:
@@ -137,6 +152,8 @@ class SequenceColumns(RecordColumns):
         self._lists = [(key, _list_maker(key, feature, slots)) for key, feature in plan.list_features.items()]
 
     def parse(self, records: SerializedInput, threads: int) -> tuple[dict[str, Any], dict[str, Any]]:
+        if not self._looked:
+            self.look_at_first(records)
         columns, lists, failure = self._plan.native.parse(records.pieces, self._dialect, threads)
         if failure is not None:
             raise BadRow(failure.row)
@@ -155,6 +172,8 @@ class SequenceColumns(RecordColumns):
         return sequence_failure(failure, self._plan.context, self._plan.lists, record, None)
 
     def parse_batch(self, batch: Any) -> Any:
+        if not self._looked:
+            self.look_at_first(as_records(batch))
         parse = parse_single_sequence_example if isinstance(batch, bytes) else parse_sequence_example
         return parse(batch, *self._specs, policy=self._policy)
 

@@ -19,6 +19,7 @@ _REMEDIES: Final[dict[str, str]] = {
     "an Arrow file": _TABLE,
     "an ORC file": "Read it with pyarrow",
     "an HDF5 file": "Read it with h5py",
+    "a Riegeli or ArrayRecord file": "Read it with the package array_record",
     "a NumPy .npy file": "Read it with numpy.load",
     "a tfrkit index file": "Name the shard that it belongs to",
     "an HTML page": "A download probably gave an error page; fetch the file again",

@@ -16,7 +16,7 @@ import numpy as np
 from tfrkit import _core
 from tfrkit.codecs.file_kinds import file_kind
 from tfrkit.codecs.table import all_codecs
-from tfrkit.model.wire import read_varint
+from tfrkit.parsing.payloads.message_sniffer import sniff_message, together
 
 __all__ = ["Sample", "sniff_values"]
 
@@ -36,7 +36,6 @@ class Sample(NamedTuple):
 _CONTROL: Final = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f\x7f]")
 _SHAPES_SHOWN: Final = 2
 _MIN_ARRAY_ENTRIES: Final = 4  # fewer are plausible by chance
-_MIN_MESSAGE_BYTES: Final = 8
 
 
 def sniff_values(samples: Sequence[Sample]) -> str:
@@ -66,6 +65,8 @@ def _together(names: list[str]) -> str:
     distinct = list(dict.fromkeys(names))
     if len(distinct) == 1:
         return distinct[0]
+    if fields := together(distinct):
+        return fields
     stems = {name.rsplit(" ", 1)[0] for name in distinct}
     if len(stems) == 1:
         shapes = [name.rsplit(" ", 1)[1] for name in distinct]
@@ -117,52 +118,6 @@ def _is_json(text: str, whole: bool) -> bool:
     return True
 
 
-# -- messages ----------------------------------------------------------------------------------------------------------
-
-
-def _message(sample: Sample) -> str:
-    if not sample.whole or sample.size < _MIN_MESSAGE_BYTES:
-        return ""
-    scan = _core.Statistics(None, outline_only=True)
-    scan.add([[sample.head]], 1)
-    known = scan.outline()
-    examples, sequences, _ = (count for count, _ in known["records"])
-    if sequences:
-        return "serialised SequenceExample"
-    if examples and known["features"]:
-        return "serialised Example"
-    fields = _fields(sample.head)
-    if not fields:
-        return ""
-    if _is_tensor(fields):
-        return "serialised TensorProto"
-    # Bytes that are no message rarely happen to be one with small field numbers all through.
-    return "serialised protobuf message" if max(number for number, _, _ in fields) < 64 else ""
-
-
-def _fields(data: bytes) -> list[tuple[int, int, int]] | None:
-    """Walk the fields of a message: (number, wire type, value or length); None if it is not a message."""
-    fields, at = [], 0
-    while at < len(data):
-        tag, at = read_varint(data, at) or (0, at)
-        number, wire = tag >> 3, tag & 7
-        value = 0
-        if wire in (0, 2):
-            value, at = read_varint(data, at) or (0, len(data) + 1)
-        at += value if wire == 2 else {0: 0, 1: 8, 5: 4}.get(wire, len(data) + 1)
-        if number < 1 or at > len(data):
-            return None
-        fields.append((number, wire, value))
-    return fields
-
-
-def _is_tensor(fields: list[tuple[int, int, int]]) -> bool:
-    """Whether it has a dtype (1) and a shape (2), and values: tensor_content (4) or one of the lists (5 to 17)."""
-    wires = {number: wire for number, wire, _ in fields}
-    dtype = next((value for number, wire, value in fields if (number, wire) == (1, 0)), 0)
-    return 0 < dtype < 64 and wires.get(2) == 2 and max(wires) <= 17 and len(wires) > 2
-
-
 # -- arrays ------------------------------------------------------------------------------------------------------------
 
 
@@ -201,4 +156,9 @@ _ARRAYS: Final[tuple[tuple[str, str, Callable[[np.ndarray], bool]], ...]] = (
     ("float32", "<f4", _usual_floats),
     ("float64", "<f8", _usual_floats),
 )
-_LOOKS: Final[tuple[Callable[[Sample], str], ...]] = (_file, _text, _message, _array)
+_LOOKS: Final[tuple[Callable[[Sample], str], ...]] = (
+    _file,
+    _text,
+    lambda sample: sniff_message(*sample),
+    _array,
+)
