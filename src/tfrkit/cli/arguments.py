@@ -15,7 +15,7 @@ from typing import IO, TYPE_CHECKING, Annotated, Any, Final, TypeAlias, cast
 import typer
 
 from tfrkit.cli.console import CommandError, UsageError, plain, say
-from tfrkit.errors import NotFoundError, OpError
+from tfrkit.errors import InvalidArgumentError, NotFoundError, OpError
 from tfrkit.options import OptionSet, option, option_class
 from tfrkit.stores.files import is_folder, is_there, traits_of
 from tfrkit.stores.url import is_url, local_path
@@ -23,6 +23,7 @@ from tfrkit.stores.url import is_url, local_path
 if TYPE_CHECKING:
     from tfrkit.records.check.completeness import ShardFiles
     from tfrkit.records.check.folder_state import Problem
+    from tfrkit.records.read.decoded_message import MessageType
 
 STDIN: Final = "-"
 _GLOB: Final = frozenset("*?[")
@@ -207,6 +208,34 @@ class KeyOptions(OptionSet):
     keys: Sequence[str] | None = option(
         None, "Only this feature; may be given several times.", "--key", metavar="NAME", several=True
     )
+
+
+@option_class
+class ProtoOptions(OptionSet):
+    """As which messages records are shown that are not Examples."""
+
+    proto: str | None = option(
+        None,
+        "Show records as messages of this type: FILE is a descriptor set or a .proto file.",
+        metavar="FILE:MESSAGE",
+    )
+
+    def message_type(self) -> MessageType | None:
+        """Return the type; None if none was asked for.
+
+        Raises:
+            UsageError: the file is not there, is no such file, or has no such message.
+        """
+        if self.proto is None:
+            return None
+        from tfrkit.records.read.decoded_message import MessageType
+
+        try:
+            return MessageType.of(self.proto)
+        except InvalidArgumentError as error:
+            raise UsageError(f"--proto: {error.message}") from error
+        except OSError as error:
+            raise UsageError(f"--proto: {self.proto.rpartition(':')[0]}: {error.strerror}") from error
 
 
 @option_class

@@ -35,20 +35,31 @@ def as_lines(record: DecodedRecord, *, full: bool, chosen: bool = False) -> list
         chosen: whether only some of its features were asked for.
     """
     kind, body = _body(record, full)
-    body = body or ["(none of these features)" if chosen else "(no features)"]
+    nothing = "fields" if record.message else "features"
+    body = body or [f"(none of these {nothing})" if chosen else f"(no {nothing})"]
     head = f"record {record.number} of {plain(record.path)}, {number_of(record.size, 'byte')}{kind}"
     return [style(head, bold=True), *("  " + line if line else line for line in body)]
 
 
 def _body(record: DecodedRecord, full: bool) -> tuple[str, list[str]]:
     if record.data is not None:
-        return _other_lines(record.data, full)
+        return _other_lines(record.data, record.message or "Example", full)
+    if record.message:
+        return f", {record.message}", _field_lines(record, full)
     if record.lists is None:
         return "", _feature_lines(record.features, full)
     steps = {name: steps_text(values, full) for name, values in record.lists.items()}
     lines = ["context:", *("  " + line for line in _feature_lines(record.features, full))]
     lines += ["feature lists:", *("  " + line for line in _columns(steps))]
     return ", SequenceExample", lines
+
+
+def _field_lines(record: DecodedRecord, full: bool) -> list[str]:
+    """Return the fields of a message, and after them those that have a list for each step of another."""
+    fields = {name: (kind_of(value), values_text(value, full)) for name, value in record.features.items()}
+    return _columns(
+        fields | {name: steps_text(values, full) for name, values in (record.lists or {}).items()}
+    )
 
 
 def _feature_lines(features: dict[str, Any], full: bool) -> list[str]:
@@ -65,9 +76,9 @@ def _columns(rows: dict[str, tuple[str, str]]) -> list[str]:
     ]
 
 
-def _other_lines(data: bytes, full: bool) -> tuple[str, list[str]]:
+def _other_lines(data: bytes, expected: str, full: bool) -> tuple[str, list[str]]:
     kind, text = content_of(data)
-    title = f", no Example: {kind or 'binary data'}"
+    title = f", no {expected}: {kind or 'binary data'}"
     if text is None:
         shown = data if full else data[:DUMP_BYTES]
         lines = [_dump_line(shown[at : at + 16], at) for at in range(0, len(shown), 16)]
@@ -96,7 +107,9 @@ def as_json(record: DecodedRecord, *, full: bool) -> dict[str, Any]:
     if record.data is not None:
         return {**place, "other": bytes_json(record.data, full, RECORD_CHARACTERS)}
     features = {name: values_json(value, full) for name, value in record.features.items()}
+    lists = {name: steps_json(steps, full) for name, steps in (record.lists or {}).items()}
+    if record.message:
+        return {**place, "message": record.message, "fields": features | lists}
     if record.lists is None:
         return {**place, "features": features}
-    lists = {name: steps_json(steps, full) for name, steps in record.lists.items()}
     return {**place, "context": features, "feature_lists": lists}

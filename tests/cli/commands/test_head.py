@@ -278,3 +278,78 @@ def test_what_is_no_file_of_records_is_told_without_advice_to_repair(command, fo
     done = command("head", "a.txt")
     assert done.code == 1
     assert done.err.endswith("The file looks like text. TFRecord files are binary; is this the right file?\n")
+
+
+PROTO = """
+syntax = "proto3";
+package pkg;
+message Lens { string name = 1; repeated float points = 2; }
+message Frame { int64 id = 1; repeated Lens lenses = 2; bytes image = 3; }
+"""
+
+
+@pytest.fixture
+def frames(folder):
+    """A `.proto` file, and records: three frames (of which one is empty) and a picture."""
+    (folder / "frame.proto").write_text(PROTO)
+    lens = b"\x0a\x04wide\x12\x08" + np.array([0.5, 1], "<f4").tobytes()
+    records = [
+        b"\x08\x07" + 2 * (b"\x12" + bytes([len(lens)]) + lens),
+        b"",
+        b"\xff\xd8\xff\xe0\0\x10JFIF",
+        b"\x08\x09",
+    ]
+    with tfr.TFRecordWriter("frames.tfrecord") as writer:
+        writer.write_many(records)
+
+
+def test_messages_of_any_type_are_shown_by_a_proto_file(command, frames):
+    done = command("head", "frames.tfrecord", "--proto", "frame.proto:pkg.Frame", "-n", "3")
+    assert (done.code, done.err) == (0, "")
+    assert done.out == (
+        "record 0 of frames.tfrecord, 38 bytes, pkg.Frame\n"
+        "  id             int64    7\n"
+        "  lenses.name    bytes    'wide', 'wide'\n"
+        "  lenses.points  float32  2 steps: [0.5, 1.0] [0.5, 1.0]\n"
+        "\n"
+        "record 1 of frames.tfrecord, 0 bytes, pkg.Frame\n"
+        "  (no fields)\n"
+        "\n"
+        "record 2 of frames.tfrecord, 10 bytes, no pkg.Frame: JPEG image\n"
+        "  000000  ff d8 ff e0 00 10 4a 46 49 46                    ......JFIF\n"
+    )
+
+
+def test_messages_are_json_with_their_fields(command, frames):
+    done = command("cat", "frames.tfrecord", "--proto", "frame.proto:.pkg.Frame", "--json", "--key", "id")
+    assert [json.loads(line) for line in done.out.splitlines()] == [
+        {"file": "frames.tfrecord", "record": 0, "bytes": 38, "message": "pkg.Frame", "fields": {"id": [7]}},
+        {"file": "frames.tfrecord", "record": 1, "bytes": 0, "message": "pkg.Frame", "fields": {}},
+        {
+            "file": "frames.tfrecord",
+            "record": 2,
+            "bytes": 10,
+            "other": {"looks_like": "JPEG image", "bytes": 10},
+        },
+        {"file": "frames.tfrecord", "record": 3, "bytes": 2, "message": "pkg.Frame", "fields": {"id": [9]}},
+    ]
+    steps = command("head", "frames.tfrecord", "--proto", "frame.proto:pkg.Frame", "--json", "-n1").out
+    assert json.loads(steps)["fields"]["lenses.points"] == [[0.5, 1.0], [0.5, 1.0]]
+
+
+@pytest.mark.parametrize(
+    ("text", "error"),
+    [
+        (
+            "frame.proto:pkg.Fraem",
+            "No descriptor found for message type 'pkg.Fraem'. Did you mean 'pkg.Frame'",
+        ),
+        ("frame.proto", "expected a file of descriptors or .proto file and the full name of a message"),
+        ("none.proto:pkg.Frame", "none.proto: No such file or directory"),
+        ("frames.tfrecord:pkg.Frame", "'frames.tfrecord' are no serialised FileDescriptorSet."),
+    ],
+)
+def test_a_wrong_type_of_messages_is_bad_usage(command, frames, text, error):
+    done = command("head", "frames.tfrecord", "--proto", text)
+    assert (done.code, done.out) == (2, "")
+    assert done.err.startswith(f"error: --proto: {error}")

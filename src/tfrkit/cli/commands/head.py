@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from tfrkit.build.job.job_options import DamageOptions
-from tfrkit.cli.arguments import JsonOptions, KeyOptions, ShardPathsOrStdin, shard_files
+from tfrkit.cli.arguments import JsonOptions, KeyOptions, ProtoOptions, ShardPathsOrStdin, shard_files
 from tfrkit.cli.console import CommandError, UsageError, out, plain, say, to_json
 from tfrkit.cli.options import command
 from tfrkit.options import option, option_class
 
 
 @option_class
-class ShowOptions(KeyOptions, JsonOptions, DamageOptions):
+class ShowOptions(KeyOptions, ProtoOptions, JsonOptions, DamageOptions):
     """What `tfr head` and `tfr cat` share."""
 
     skip: int = option(0, "Skip this many records first.", least=0)
@@ -65,6 +65,7 @@ def _show(paths: list[str], count: int | None, options: ShowOptions) -> None:
         count: how many; None for all.
         options: which, and how.
     """
+    message = options.message_type()
     files = shard_files(paths, stdin=True)
     from tfrkit.cli.chosen_blocks import first_blocks, random_blocks
     from tfrkit.cli.shown import as_json as json_of
@@ -76,14 +77,15 @@ def _show(paths: list[str], count: int | None, options: ShowOptions) -> None:
         if options.random
         else first_blocks(files, options.skip, count, options.on_corrupt)
     )
+    decode = decode_records if message is None else message.decode
     wanted = frozenset(options.keys) if options.keys else None
     missing = set(wanted or ())
     there: set[str] = set()
     shown = 0
     for block in blocks:
         if missing and not there:
-            there = set().union(*(record.names for record in decode_records(block[:1], None)))
-        for record in decode_records(block, wanted):
+            there = set().union(*(record.names for record in decode(block[:1], None)))
+        for record in decode(block, wanted):
             missing -= record.names
             if options.as_json:
                 out(to_json(json_of(record, full=options.full)))

@@ -25,6 +25,7 @@ __all__ = [
     "ProtoFields",
     "compile_fields",
     "is_repeated",
+    "shown_name",
     "wire_form",
 ]
 
@@ -179,7 +180,7 @@ def _follow(root: _Message, path: str) -> tuple[_Message, _Field | str]:
                 "fields"
             )
         if entry.child is None:
-            entry.child = _Message(found.message_type, f"{at.path}{_shown(found)}.")
+            entry.child = _Message(found.message_type, f"{at.path}{shown_name(found)}.")
         at = entry.child
     raise InvalidArgumentError(f"expected the path of a field, such as 'frame.camera.name', but got {path!r}")
 
@@ -223,7 +224,8 @@ def _real_oneofs(message: Any) -> dict[str, Any]:
     }
 
 
-def _shown(found: Any) -> str:
+def shown_name(found: Any) -> str:
+    """Return the name of a field as it stands in a path."""
     return f"[{found.full_name}]" if found.is_extension else str(found.name)
 
 
@@ -284,7 +286,7 @@ class _PlanMaker:
             not repeated and found.type in (_MESSAGE_TYPE, _GROUP_TYPE), slot, child,
             _NONE if oneof is None else message.oneofs.get(oneof.name, _NONE), _closed_numbers(found),
         ))  # fmt: skip
-        self.labels.append(message.path + _shown(found))
+        self.labels.append(message.path + shown_name(found))
         self.kinds.append(_NAMES[found.type - 1])
 
     def _add_slot(self, message: _Message, kind: int, repeated: bool, default: Any, dtype: Any) -> int:

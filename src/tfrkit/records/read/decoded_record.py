@@ -13,7 +13,7 @@ from tfrkit.model.block import Block
 from tfrkit.records.read.feature_columns import ScannedBlocks
 from tfrkit.records.read.read_examples import rows_of
 
-__all__ = ["DecodedRecord", "decode_records"]
+__all__ = ["DecodedRecord", "decode_records", "place_in"]
 
 _UNNAMED: Final = "-"  # standard input
 
@@ -29,6 +29,7 @@ class DecodedRecord:
         features: of an Example, or the context of a SequenceExample, by name: arrays, lists of bytes, or None.
         lists: of a SequenceExample, by name, the same for each step; else None.
         data: the record itself if it is neither, else None.
+        message: the full name of the type of messages that it was read as, if one was asked for; see `MessageType`.
     """
 
     path: str
@@ -37,6 +38,7 @@ class DecodedRecord:
     features: dict[str, Any]
     lists: dict[str, list[Any]] | None = None
     data: bytes | None = None
+    message: str = ""
 
     @property
     def names(self) -> set[str]:
@@ -53,9 +55,12 @@ def decode_records(block: Block, keys: Collection[str] | None) -> Iterator[Decod
             yield _decode_one(block[index : index + 1], keys)
         return
     for index, features in enumerate(rows_of(group, 1)):
-        yield DecodedRecord(
-            block.path or _UNNAMED, block.place(index)[0], int(block.lengths[index]), features
-        )
+        yield DecodedRecord(*place_in(block, index), features)
+
+
+def place_in(block: Block, index: int) -> tuple[str, int, int]:
+    """Return the file of a record of a block, its number there and its size."""
+    return block.path or _UNNAMED, block.place(index)[0], int(block.lengths[index])
 
 
 def _decode_one(single: Block, keys: Collection[str] | None) -> DecodedRecord:
@@ -63,7 +68,7 @@ def _decode_one(single: Block, keys: Collection[str] | None) -> DecodedRecord:
 
     group = ScannedBlocks.of([single])
     record = single[0]
-    place = (single.path or _UNNAMED, single.place(0)[0], len(record))
+    place = place_in(single, 0)
     if group.other >= 0:
         return DecodedRecord(*place, {}, data=record)
     if not group.sequences:
