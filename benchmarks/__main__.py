@@ -31,13 +31,13 @@ NAMES = (
     "images_seed", "images_decode", "images_large", "first_batch", "build_table", "build_images", "cli_start",
     "reshard", "stats", "diff", "viewer", "scan_sql", "remote_read", "remote_write", "remote_cache",
     "remote_take", "pipelines_filter", "pipelines_lists", "permutation", "lookup", "epochs", "epochs_remote",
-    "training_torch", "training_grain", "ray_read_write", "spark_read_write", "core_rates",
+    "training_torch", "training_grain", "tfds_folders", "ray_read_write", "spark_read_write", "core_rates",
 )  # fmt: skip
 PACKAGES = (
     "tfrkit", "numpy", "protobuf", "isal", "zlib-ng", "zstandard", "tensorflow", "tensorflow-cpu",
     "google-crc32c",
     "tfrecord", "tfr-reader", "simplejpeg", "pillow", "obstore", "pyarrow", "duckdb", "polars", "grain",
-    "array-record", "torch", "ray", "pyspark", "starlette", "uvicorn",
+    "array-record", "torch", "tensorflow-datasets", "ray", "pyspark", "starlette", "uvicorn",
 )  # fmt: skip
 BUSY_LOAD = 0.5
 
