@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "core/bytes/bytes.h"
-#include "core/images/png.h"
+#include "core/images/png/png.h"
 #include "require.h"
 
 namespace tfrkit {

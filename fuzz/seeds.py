@@ -225,6 +225,19 @@ def png_rows() -> list[bytes]:
     ]
 
 
+def png_files() -> list[bytes]:
+    """Return options of fuzz_png_file (height or size, width), and a file of that size or compressed rows."""
+    rows = bytes([0, 1, 2, 3, 1, 10, 1, 1]) + bytes([2, 0, 0, 1]) * 9
+    streams = [zlib.compress(rows, level) for level in (0, 1, 9)]
+    header = b"IHDR" + struct.pack(">IIBBBBB", 3, 11, 8, 0, 0, 0, 0)
+    found = [bytes([len(rows), 0]) + stream for stream in streams]
+    for stream in streams:
+        chunks = [struct.pack(">I", len(body) - 4) + body + struct.pack(">I", zlib.crc32(body))
+                  for body in (header, b"IDAT" + stream, b"IEND")]  # fmt: skip
+        found.append(bytes([10, 66]) + b"\x89PNG\r\n\x1a\n" + b"".join(chunks))
+    return found
+
+
 def delimited_texts() -> list[bytes]:
     """Return options of fuzz_scan_rows (flags, longest field, row, columns, where to cut) and some rows behind them."""
     texts = [
@@ -253,32 +266,32 @@ def image_files() -> list[bytes]:
     return [b"\1" + content for content in (gif, jpeg, png, bmp, webp)] + [b"\0" + archive.getvalue()]
 
 
+SEEDS = {
+    "fuzz_index": index_files,
+    "fuzz_image_files": image_files,
+    "fuzz_parse_sequence": sequence_messages,
+    "fuzz_parse_proto": proto_messages,
+    "fuzz_png": png_rows,
+    "fuzz_png_file": png_files,
+    "fuzz_parse_tensor": tensor_messages,
+    "fuzz_scan_rows": delimited_texts,
+}
+
+
 def seeds_of(target: str) -> list[bytes]:
     """Return the inputs that a target starts from."""
-    if target == "fuzz_index":
-        return index_files()
-    if target == "fuzz_image_files":
-        return image_files()
-    if target == "fuzz_parse_sequence":
-        return sequence_messages()
+    if target in SEEDS:
+        return SEEDS[target]()
     if target == "fuzz_parse_example":  # which keys, one byte for each, then records behind their sizes
         return [
             bytes([63, *options]) + b"".join(bytes([len(record)]) + record for record in wire_records())
             for options in (bytes(6), bytes([3, 4, 5, 20, 35, 50]), bytes([131, 132, 133, 145, 160, 2]))
         ]
-    if target == "fuzz_parse_proto":
-        return proto_messages()
-    if target == "fuzz_png":
-        return png_rows()
-    if target == "fuzz_parse_tensor":
-        return tensor_messages()
     if target == "fuzz_read":  # its first byte chooses the options
         files = plain_files() + compressed_files()
         return [bytes([number % 8]) + data for number, data in enumerate(files)]
     if target == "fuzz_select":  # sizes of a key and a name, whether others stay, key, name, record
         return [bytes([1, 1, keep]) + b"ab" + record for record in example_records() for keep in (0, 1)]
-    if target == "fuzz_scan_rows":
-        return delimited_texts()
     if target == "fuzz_statistics":
         return [b"\xff" + record for record in example_records()]  # the length of the record, then the record
     return [b"\0\0" + data for data in plain_files()]  # options, then data

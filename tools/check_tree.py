@@ -38,8 +38,8 @@ OWN_FOLDERS_OF_TESTS = {
 # a decision, with its reason beside it.
 STEP = 50
 PART_LINES = {
-    "src/bindings": 9_400,  # many files read in one call; permutations; maps, asked for ahead; messages of any type
-    "src/core": 15_450,  # what a record means; shuffled records in their blocks; permutations; messages of any type
+    "src/bindings": 9_500,  # many files, or images, in one call; permutations; maps, asked for ahead; messages
+    "src/core": 16_050,  # what a record means; shuffled records; permutations; messages of any type; PNG files whole
     "src/tfrkit": 1_850,  # names, errors, secrets, options, extras, threads (without a lock); names of folders
     "src/tfrkit/build": 19_300,  # Hive, and what it refuses; options; formats; row expressions; image tasks; shuffles
     "src/tfrkit/cli": 3_850,  # build hive; skipped damage; `tfr sql`: rows of any type; `tfr view`, `tfr folder`

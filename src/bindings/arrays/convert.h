@@ -43,6 +43,26 @@ class InputBytes {
   Py_buffer view_{};
 };
 
+// A buffer that is written to for as long as this lives.
+class OutputBytes {
+ public:
+  explicit OutputBytes(nb::handle target) {
+    if (PyObject_GetBuffer(target.ptr(), &view_, PyBUF_WRITABLE) != 0) throw nb::python_error();
+  }
+  OutputBytes(const OutputBytes&) = delete;
+  OutputBytes(OutputBytes&&) = delete;
+  OutputBytes& operator=(const OutputBytes&) = delete;
+  OutputBytes& operator=(OutputBytes&&) = delete;
+  ~OutputBytes() { PyBuffer_Release(&view_); }
+
+  [[nodiscard]] std::span<std::byte> bytes() const noexcept {
+    return {static_cast<std::byte*>(view_.buf), static_cast<std::size_t>(view_.len)};
+  }
+
+ private:
+  Py_buffer view_{};
+};
+
 // Returns the address of `bytes` in the type that Python's functions take.
 [[nodiscard]] inline const char* as_chars(Bytes bytes) noexcept {
   return reinterpret_cast<const char*>(bytes.data());

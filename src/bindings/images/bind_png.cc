@@ -2,18 +2,26 @@
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/array.h>
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
 
 #include <algorithm>
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <new>
 #include <optional>
+#include <tuple>
+#include <vector>
 
 #include "bindings/arrays/arrays.h"
 #include "bindings/arrays/buffer.h"
 #include "bindings/arrays/convert.h"
 #include "bindings/bind.h"
-#include "core/images/png.h"
+#include "bindings/errors.h"
+#include "bindings/parallel.h"
+#include "core/images/png/png.h"
+#include "core/images/png/png_file.h"
 
 namespace tfrkit {
 namespace {
@@ -92,6 +100,67 @@ nb::object decode(const InputBytes& raw, const HeaderFields& fields, int channel
                            nb::make_tuple(header.height, header.width, channels));
 }
 
+// Height, width, channels.
+using ImageShape = std::tuple<std::uint64_t, std::uint64_t, std::uint64_t>;
+
+// A chunk takes some 100 us: long against waking a thread up, short against a batch.
+constexpr std::size_t kChunkBytes = 65'536;
+
+// Decodes files, and marks those that are left to the caller.
+void decode_chunk(const ImageShape& shape, Octets data, std::span<const std::int64_t> offsets,
+                  std::span<std::uint8_t> target, std::span<std::uint8_t> left) noexcept {
+  const std::size_t size = target.size() / left.size();
+  try {
+    const auto [height, width, channels] = shape;
+    PngFileDecoder decoder(static_cast<std::uint32_t>(height), static_cast<std::uint32_t>(width),
+                           static_cast<int>(channels));
+    for (std::size_t i = 0; i < left.size(); ++i) {
+      const auto begin = static_cast<std::size_t>(offsets[i]);
+      const Octets file = data.subspan(begin, static_cast<std::size_t>(offsets[i + 1]) - begin);
+      if (decoder.decode(file, target.subspan(i * size, size))) left[i] = 0;
+    }
+  } catch (const std::bad_alloc&) {
+    return;  // the caller finds out whether there is memory for one
+  }
+}
+
+std::vector<std::size_t> decode_files(const InputBytes& files, const Int64Input& offsets,
+                                      const ImageShape& shape, nb::handle target, int threads) {
+  const std::span<const std::int64_t> places = entries(offsets);
+  const Octets data = as_octets(files.bytes());
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    if (places[i] < (i == 0 ? 0 : places[i - 1]) ||
+        static_cast<std::size_t>(places[i]) > data.size()) {
+      raise_out_of_range("offsets", i, data.size());
+    }
+  }
+  const std::size_t count = places.empty() ? 0 : places.size() - 1;
+  std::vector<std::uint8_t> left(count, 1);
+  const auto [height, width, channels] = shape;
+  if (is_plain_png(height, width, channels)) {
+    const OutputBytes output(target);
+    const std::span<std::uint8_t> pixels(reinterpret_cast<std::uint8_t*>(output.bytes().data()),
+                                         output.bytes().size());
+    const std::size_t size = height * width * channels;
+    if (pixels.size() / size != count || pixels.size() % size != 0) {
+      throw nb::value_error("expected a target of the size of all images");
+    }
+    const nb::gil_scoped_release released;
+    const std::size_t each = std::max<std::size_t>(1, kChunkBytes / size);
+    parallel_for((count + each - 1) / each, threads, [&](std::size_t chunk) noexcept {
+      const std::size_t first = chunk * each;
+      const std::size_t rows = std::min(each, count - first);
+      decode_chunk(shape, data, places.subspan(first, rows + 1),
+                   pixels.subspan(first * size, rows * size), std::span(left).subspan(first, rows));
+    });
+  }
+  std::vector<std::size_t> rows;
+  for (std::size_t i = 0; i < count; ++i) {
+    if (left[i] != 0) rows.push_back(i);
+  }
+  return rows;
+}
+
 nb::object encode(const InputBytes& rows, std::size_t row_bytes, std::size_t step) {
   const Octets given = as_octets(rows.bytes());
   if (row_bytes == 0 || step == 0 || given.size() % row_bytes != 0) {
@@ -125,6 +194,15 @@ void bind_png(nb::module_& module) {
               "numpy.typing.NDArray[numpy.uint16] | None) -> "
               "numpy.typing.NDArray[numpy.uint8 | numpy.uint16] | None"),
       "Return the image that filtered rows hold, or None if a filter is unknown.");
+  module.def(
+      "decode_png_files", decode_files, nb::arg("files"), nb::arg("offsets"), nb::arg("shape"),
+      nb::arg("target"), nb::arg("threads") = 0,
+      nb::sig("def decode_png_files(files: typing_extensions.Buffer, offsets: "
+              "numpy.typing.NDArray[numpy.int64], shape: tuple[int, int, int], target: "
+              "typing_extensions.Buffer, threads: int = 0) -> list[int]"),
+      "Decode PNG files of 8 bits and one (height, width, channels) into writable memory, file i\n"
+      "being files[offsets[i]:offsets[i + 1]]. Return the numbers of those that are left to the\n"
+      "caller: of another size or kind, unusual, or damaged. Their pixels are undefined.");
   module.def("encode_png_rows", encode, nb::arg("rows"), nb::arg("row_bytes"), nb::arg("step"),
              nb::sig("def encode_png_rows(rows: typing_extensions.Buffer, row_bytes: int, step: "
                      "int) -> numpy.typing.NDArray[numpy.uint8]"),

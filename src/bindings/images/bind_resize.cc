@@ -27,26 +27,6 @@ using How = std::tuple<int, int, int, bool>;
 // Number of After, factor.
 using Last = std::tuple<int, float>;
 
-// A buffer that is written to for as long as this lives.
-class OutputBytes {
- public:
-  explicit OutputBytes(nb::handle target) {
-    if (PyObject_GetBuffer(target.ptr(), &view_, PyBUF_WRITABLE) != 0) throw nb::python_error();
-  }
-  OutputBytes(const OutputBytes&) = delete;
-  OutputBytes(OutputBytes&&) = delete;
-  OutputBytes& operator=(const OutputBytes&) = delete;
-  OutputBytes& operator=(OutputBytes&&) = delete;
-  ~OutputBytes() { PyBuffer_Release(&view_); }
-
-  [[nodiscard]] std::span<std::byte> bytes() const noexcept {
-    return {static_cast<std::byte*>(view_.buf), static_cast<std::size_t>(view_.len)};
-  }
-
- private:
-  Py_buffer view_{};
-};
-
 // Returns the bytes of memory that the machine has, as far as it says so.
 std::size_t physical_memory() noexcept {
   static const std::size_t size = []() noexcept {

@@ -1,10 +1,10 @@
-#include "core/images/png.h"
+#include "core/images/png/png.h"
 
 #include <algorithm>
 #include <vector>
 
 #include "core/bytes/check.h"
-#include "core/images/png_filter.h"
+#include "core/images/png/png_filter.h"
 
 namespace tfrkit {
 namespace {

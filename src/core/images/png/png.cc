@@ -1,11 +1,11 @@
-#include "core/images/png.h"
+#include "core/images/png/png.h"
 
 #include <algorithm>
 #include <cstring>
 #include <limits>
 #include <type_traits>
 
-#include "core/images/png_filter.h"
+#include "core/images/png/png_filter.h"
 
 namespace tfrkit {
 namespace {

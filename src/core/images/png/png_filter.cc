@@ -1,4 +1,4 @@
-#include "core/images/png_filter.h"
+#include "core/images/png/png_filter.h"
 
 #include <algorithm>
 #include <cstdlib>
