@@ -78,7 +78,13 @@ def shuffle(sources: Path, out: Path, **run: Any) -> Any:
     return tfr.shuffle(sources / "records" / "*.gz", out / "s", shards=2, seed=1, **run)
 
 
-JOBS = [table, table_of_columns, shuffled_table, photos, reshard, shuffle]
+def webdataset(sources: Path, out: Path, **run: Any) -> Any:
+    return tfr.build.export_webdataset(
+        sources / "records" / "*.gz", out / "w", shards=4, key_feature="name", **run
+    )
+
+
+JOBS = [table, table_of_columns, shuffled_table, photos, reshard, shuffle, webdataset]
 
 
 @pytest.mark.parametrize("engine", ENGINES)

@@ -249,3 +249,14 @@ def test_images_killed_anywhere_end_with_the_same_bytes(tmp_path):
     options = ("--split", "train=0.7,validation=0.3", "--shards", 3, "--workers", 2, "--quiet")
     images = "build", "images", tmp_path / "photos"
     kill_everywhere(lambda folder: command(*images, folder, *options), nothing, tmp_path / "out", 20)
+
+
+def test_exports_killed_anywhere_end_with_the_same_bytes(tmp_path):
+    with tfr.TFRecordWriter(tmp_path / "a.tfrecord") as writer:
+        writer.write_batch({"id": np.arange(300), "text": ["ab" * (row % 99) for row in range(300)]})
+    options = ("--shards", 3, "--workers", 2, "--quiet")
+    for form in ("webdataset",):
+        export = "export", form, tmp_path / "a.tfrecord"
+        kill_everywhere(
+            lambda folder, export=export: command(*export, folder / "t", *options), nothing, tmp_path / form
+        )

@@ -13,6 +13,7 @@ from tfrkit.model.near_names import missing_name
 if TYPE_CHECKING:
     from tfrkit.build.export.export_images import ImagesReport, export_images
     from tfrkit.build.export.export_table import ExportedFile, ExportReport, export
+    from tfrkit.build.export.export_webdataset import export_webdataset
     from tfrkit.build.images.build_images import images
     from tfrkit.build.job.job import BadInput, BuildReport, Progress
     from tfrkit.build.tables.hive.hive import hive
@@ -27,6 +28,7 @@ __all__ = [
     "Progress",
     "export",
     "export_images",
+    "export_webdataset",
     "hive",
     "images",
     "table",
@@ -36,6 +38,7 @@ __all__ = [
 _EXPORTS = {
     "export.export_table": "ExportReport ExportedFile export",
     "export.export_images": "ImagesReport export_images",
+    "export.export_webdataset": "export_webdataset",
     "images.build_images": "images",
     "job.job": "BadInput BuildReport Progress",
     "tables.hive.hive": "hive",

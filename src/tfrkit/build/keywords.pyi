@@ -50,13 +50,31 @@ class ImageExportKeywords(EngineKeywords, OutputKeywords, total=False):
     label_map: PathLike | None
     threads: int | None
 
-class RunKeywords(LimitKeywords, total=False):
+class JobKeywords(LimitKeywords, total=False):
     overwrite: bool
     workers: int | None
     engine: EngineName
     address: str | None
-    zones: bool
     progress: Callable[[Progress], None] | None
+
+class FrameJobKeywords(DamageKeywords, JobKeywords, total=False): ...
+
+class ShardSizeKeywords(TypedDict, total=False):
+    shard_bytes: int | None
+
+class ShardKeywords(ShardSizeKeywords, total=False):
+    shards: int | None
+
+class ShardExportKeywords(ShardKeywords, FrameJobKeywords, total=False):
+    shard_records: int | None
+
+class WebDatasetKeywords(ShardExportKeywords, total=False):
+    key_feature: str | None
+    columns: Collection[str] | None
+    names: Mapping[str, str] | None
+
+class RunKeywords(JobKeywords, total=False):
+    zones: bool
 
 class CompressionKeywords(TypedDict, total=False):
     compression: str | None
@@ -87,15 +105,9 @@ class ImagesKeywords(BadKeywords, CompressionKeywords, RunKeywords, total=False)
     list_encoding: str
     zip_encoding: str | None
 
-class FrameKeywords(CompressionKeywords, DamageKeywords, RunKeywords, total=False): ...
+class FrameKeywords(CompressionKeywords, FrameJobKeywords, RunKeywords, total=False): ...
 class CompressKeywords(FrameKeywords, total=False): ...
 class MergeKeywords(FrameKeywords, total=False): ...
-
-class ShardSizeKeywords(TypedDict, total=False):
-    shard_bytes: int | None
-
-class ShardKeywords(ShardSizeKeywords, total=False):
-    shards: int | None
 
 class ReshardKeywords(ShardKeywords, FrameKeywords, total=False):
     balance: Literal["records", "bytes"] | None

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from tfrkit.cli.console import number_of, out, out_json, plain, say, table, with_options
 from tfrkit.cli.progress import size_text, time_text
+from tfrkit.records.record_names import parse_other_name
 
 if TYPE_CHECKING:
     from tfrkit.build.job.column_report import ColumnReport
@@ -81,7 +82,10 @@ def _groups(report: BuildReport) -> dict[str, list[ShardEntry]]:
         head, of, tail = shard.name.rpartition("-of-")
         prefix, dash, number = head.rpartition("-")
         numbered = of and dash and number.isdigit()
-        groups.setdefault(f"{prefix}-*-of-{tail}" if numbered else shard.name, []).append(shard)
+        title = f"{prefix}-*-of-{tail}" if numbered else shard.name
+        if (other := parse_other_name(shard.name)) is not None:
+            title = "-*".join(shard.name.rsplit(other[1], 1))
+        groups.setdefault(title, []).append(shard)
     return groups
 
 

@@ -12,7 +12,7 @@ from tfrkit.errors import AlreadyExistsError, InvalidArgumentError
 
 if TYPE_CHECKING:
     from tfrkit.build.job.job import Job, Progress
-    from tfrkit.build.job.job_options import FrameOptions, RunOptions
+    from tfrkit.build.job.job_options import FrameJobOptions, JobOptions
 
 Inputs: TypeAlias = Annotated[
     list[str], arg.positional("INPUT", "Files, globs, folders of shards, or - for standard input.")
@@ -31,7 +31,7 @@ def run_command(
     plan: Callable[..., Job],
     paths: Sequence[str],
     out: str,
-    options: FrameOptions,
+    options: FrameJobOptions,
     printed: arg.JobPrintOptions,
     *more: Any,
 ) -> None:
@@ -57,7 +57,7 @@ def run_command(
 
 def run_planned(
     plan: Callable[[ShowProgress], Job],
-    options: RunOptions,
+    options: JobOptions,
     printed: arg.JobPrintOptions,
     *,
     mixed: bool = False,

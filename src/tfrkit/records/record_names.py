@@ -12,7 +12,10 @@ from tfrkit.codecs.table import codec, record_codecs
 from tfrkit.stores.shard_names import numbered_prefix
 
 __all__ = [
+    "OTHER_FORMS",
     "RecordName",
+    "other_name",
+    "parse_other_name",
     "parse_record_name",
     "record_suffix",
     "record_suffixes",
@@ -21,6 +24,9 @@ __all__ = [
 ]
 
 _SUFFIX: Final = ".tfrecord"
+# Files of other formats that jobs write, beside a manifest that names them; and the numbers of each.
+OTHER_FORMS: Final = {".tar": "-{0:06d}"}
+_OTHER: Final = re.compile(r"(?s)(.*?)(-[0-9]{6,})(\.tar)")
 _STEM: Final = re.compile(r"(?s)(.*?)(-[0-9]{5,}-of-[0-9]{5,})?")
 
 RecordName = tuple[str, str]  # before the number; the number, such as "-00000-of-00004", or ""
@@ -58,6 +64,25 @@ def parse_record_name(name: str) -> RecordName | None:
     suffix = next((each for each in record_suffixes() if name.endswith(each)), None)
     found = None if suffix is None else _STEM.fullmatch(name.removesuffix(suffix))
     return None if found is None else (found[1], found[2] or "")
+
+
+def other_name(prefix: str, number: int, count: int, form: str) -> str:
+    """Return the name of one of some files of another format; the prefix ends with its suffix.
+
+    >>> other_name("train.tar", 3, 8, ".tar")
+    'train-000003.tar'
+    """
+    return prefix.removesuffix(form) + OTHER_FORMS[form].format(number, count) + form
+
+
+def parse_other_name(name: str) -> RecordName | None:
+    """Take the name of a file of another format apart, as `other_name` has it; None if it is no such name.
+
+    >>> parse_other_name("train-000003.tar"), parse_other_name("train.tar")
+    (('train.tar', '-000003'), None)
+    """
+    found = _OTHER.fullmatch(name)
+    return None if found is None else (found[1] + found[3], found[2])
 
 
 def shard_prefix(name: str) -> str | None:

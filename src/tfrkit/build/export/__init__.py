@@ -1,1 +1,1 @@
-"""Shards into other formats: Parquet, Arrow, JSON lines, CSV and image files."""
+"""Shards into other formats: Parquet, Arrow, JSON lines, CSV, image files and samples of WebDataset."""

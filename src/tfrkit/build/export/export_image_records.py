@@ -26,13 +26,13 @@ from tfrkit.records.read.feature_columns import Cells
 from tfrkit.scanning.columns import ScanChunk, ScanColumn
 from tfrkit.stores.url import base_name
 
-__all__ = ["FoundImages", "ImageContent", "ImageFinder"]
+__all__ = ["IMAGE_SUFFIXES", "FoundImages", "ImageContent", "ImageFinder"]
 
 NO_IMAGE: Final = "records without an image, which are left out"
 UNKNOWN: Final = "images of an unknown format, in files called .bin"
 PIXELS: Final = "images that were pixels, and are PNG files now"
 # The first of each is what new names get.
-_SUFFIXES: Final = {
+IMAGE_SUFFIXES: Final = {
     "JPEG": (".jpg", ".jpeg", ".jpe", ".jfif"),
     "PNG": (".png",),
     "GIF": (".gif",),
@@ -121,7 +121,7 @@ class ImageFinder:
             labels[0] if labels else None,
             os.fsdecode(texts[0]) if texts else None,
             filename,
-            tuple(self._name(filename, _SUFFIXES[kind], block, number) for kind in kinds),
+            tuple(self._name(filename, IMAGE_SUFFIXES[kind], block, number) for kind in kinds),
         )
         return found, list(images)
 

@@ -16,7 +16,7 @@ from tfrkit.model.ragged import Ragged
 from tfrkit.records.read.feature_columns import Cells
 from tfrkit.scanning.columns import ScanChunk, ScanColumn
 
-__all__ = ["JsonlSink"]
+__all__ = ["JsonlSink", "json_cells"]
 
 _EMPTY_KINDS: Final = {"int64": "int64", "float32": "float", "bytes": "bytes"}
 
@@ -66,11 +66,18 @@ def _members(cells: Cells, column: ScanColumn) -> list[str | None]:
     """`"name": value` for each row, None where there is no such feature."""
     head = json.dumps(column.feature, ensure_ascii=False) + ": "
     kind = None if column.values else _EMPTY_KINDS[column.kind]
-    texts = _steps(cells.rows, column, kind) if column.steps else _features(cells, column, kind)
-    found: list[str | None] = [head + text for text in texts]
+    found: list[str | None] = [head + text for text in json_cells(cells, column, kind)]
     for row in np.flatnonzero(~cells.valid).tolist():
         found[row] = None
     return found
+
+
+def json_cells(cells: Cells, column: ScanColumn, kind: str | None = None) -> list[str]:
+    """Return the JSON of each row; anything where there is no such feature.
+
+    `kind` is said where nothing else says it.
+    """
+    return _steps(cells.rows, column, kind) if column.steps else _features(cells, column, kind)
 
 
 def _features(cells: Cells, column: ScanColumn, kind: str | None) -> list[str]:

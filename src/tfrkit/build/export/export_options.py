@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping
 from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
-from tfrkit.build.job.job_options import DamageOptions, LimitOptions
+from tfrkit.build.job.job_options import DamageOptions, FrameJobOptions, LimitOptions, ShardOptions
 from tfrkit.build.job.progress import Progress
 from tfrkit.engines.engine import Engine, EngineName
-from tfrkit.options import OptionSet, option, option_class
+from tfrkit.errors import InvalidArgumentError
+from tfrkit.options import OptionSet, option, option_class, read_pairs
 from tfrkit.scanning.columns import Unset
 from tfrkit.stores.paths import PathLike
 
@@ -19,9 +20,11 @@ __all__ = [
     "Format",
     "FormatInfo",
     "ImageExportOptions",
+    "ShardExportOptions",
     "TableExportOptions",
     "Unset",
     "UnsetOptions",
+    "WebDatasetOptions",
     "compression_of",
 ]
 
@@ -186,3 +189,50 @@ class ImageExportOptions(EngineOptions, OutputOptions):
         metavar="FILE",
     )
     threads: int | None = option(None, "How many cores to use; all by default, of a cluster, too.", least=1)
+
+
+@option_class
+class ShardExportOptions(ShardOptions, FrameJobOptions):
+    """What exports share that are jobs, with numbered files."""
+
+    shard_records: int | None = option(
+        None, "At most this many records in each file.", more="All but the last have about as many.", least=1
+    )
+
+    def __post_init__(self) -> None:
+        """Check that the number of files is said in one way only."""
+        super().__post_init__()
+        if sum(given is not None for given in (self.shards, self.shard_bytes, self.shard_records)) > 1:
+            raise InvalidArgumentError(
+                "Expected at most one of shards, shard_bytes and shard_records "
+                "(--shards, --shard-size, --shard-records)."
+            )
+
+
+@option_class
+class WebDatasetOptions(ShardExportOptions):
+    """The options of `export_webdataset`."""
+
+    key_feature: str | None = option(
+        None,
+        "Feature that names samples, such as image/filename; by default their number does.",
+        more="Dots, slashes and control characters become underscores.",
+        metavar="NAME",
+    )
+    columns: Collection[str] | None = option(
+        None,
+        "Only this feature; may be given several times.",
+        "--key",
+        more="A list of names here, in this order; by default all, sorted.",
+        metavar="NAME",
+        several=True,
+    )
+    names: Mapping[str, str] | None = option(
+        None,
+        "What ends the name of a feature's files, such as image/encoded=jpg; may be given several times.",
+        "--name",
+        more="Ends of names by feature here; by default the name of the feature and a suffix by the content.",
+        metavar="FEATURE=END",
+        several=True,
+        read=read_pairs,
+    )

@@ -16,7 +16,9 @@ __all__ = [
     "BadOptions",
     "CompressionOptions",
     "DamageOptions",
+    "FrameJobOptions",
     "FrameOptions",
+    "JobOptions",
     "LimitOptions",
     "RunOptions",
     "SeedOptions",
@@ -120,8 +122,8 @@ class LimitOptions(OptionSet):
 
 
 @option_class
-class RunOptions(LimitOptions):
-    """How a job runs."""
+class JobOptions(LimitOptions):
+    """How a job of any format runs."""
 
     overwrite: bool = option(False, "Replace existing files; else they are an error.")
     workers: int | None = option(
@@ -141,11 +143,6 @@ class RunOptions(LimitOptions):
         "Of the cluster, for engines that have one; by default the one that is configured, or this machine.",
         metavar="ADDRESS",
     )
-    zones: bool = option(
-        False,
-        "Keep the bounds of each feature in each run of records beside the shards.",
-        more="So that scans read only what can match. The shards are the same without them.",
-    )
     progress: Callable[[Progress], None] | None = option(
         None, "Called several times a second with a `Progress`, also while inputs are surveyed.", shell=False
     )
@@ -155,11 +152,27 @@ class RunOptions(LimitOptions):
         from tfrkit.engines.engine_table import engine_named  # 10 ms that no help needs
 
         given = ("max_bad", "overwrite", "workers", "zones", "progress")
-        return {name: getattr(self, name) for name in given} | {
+        return {name: getattr(self, name) for name in given if hasattr(self, name)} | {
             "engine": engine_named(self.engine, self.address)
         }
 
 
 @option_class
-class FrameOptions(CompressionOptions, DamageOptions, RunOptions):
+class RunOptions(JobOptions):
+    """How a job that writes TFRecord files runs."""
+
+    zones: bool = option(
+        False,
+        "Keep the bounds of each feature in each run of records beside the shards.",
+        more="So that scans read only what can match. The shards are the same without them.",
+    )
+
+
+@option_class
+class FrameJobOptions(DamageOptions, JobOptions):
+    """What all functions have that read files of records and write files."""
+
+
+@option_class
+class FrameOptions(CompressionOptions, FrameJobOptions, RunOptions):
     """What all functions have that copy records from files to files."""

@@ -14,10 +14,16 @@ from tfrkit.build.job.column_report import ColumnReport
 from tfrkit.build.job.input_stamp import InputStamp
 from tfrkit.build.job.progress import BadInput, TaskReporter
 from tfrkit.build.job.wanted_features import WantedFeatures
-from tfrkit.codecs.table import names
+from tfrkit.codecs.table import codec, names
 from tfrkit.errors import InvalidArgumentError
 from tfrkit.model.block import Block
-from tfrkit.records.record_names import parse_record_name, record_suffix, shard_name
+from tfrkit.records.record_names import (
+    other_name,
+    parse_other_name,
+    parse_record_name,
+    record_suffix,
+    shard_name,
+)
 from tfrkit.stores.json_file import is_file_name, json_line
 
 __all__ = [
@@ -58,7 +64,7 @@ class ShardGroup:
     """Shards of one name: `<prefix>-00000-of-00008.tfrecord` and so on, or one file `<prefix>.tfrecord`.
 
     Attributes:
-        prefix: beginning of the file names, such as "train".
+        prefix: beginning of the file names, such as "train"; of other formats with their suffix, such as "train.tar".
         recipes: one for each shard; with `shuffle_seed`, any number of parts that are shuffled together; for the one
             file without a number, any number of parts that follow each other.
         shards: how many files; None: the one file has no number (`--shards per-input`).
@@ -101,6 +107,8 @@ class Job:
         columns: how columns of a table were settled; reported.
         files_left_out: how many inputs are in partitions that are not wanted; reported, and no part of the digest: a
             partition that is new and not wanted makes no other job.
+        form: suffix of files of another format, of `OTHER_FORMS`: the data of blocks are their bytes, one after the
+            other, and a block may have data without any record.
     """
 
     folder: str
@@ -120,6 +128,7 @@ class Job:
     good: int | None = None
     columns: tuple[ColumnReport, ...] = ()
     files_left_out: int = 0
+    form: str = ""
 
     @property
     def prefixes(self) -> list[str]:
@@ -128,6 +137,11 @@ class Job:
     @property
     def input_bytes(self) -> int:
         return sum(group.input_bytes for group in self.groups)
+
+    @property
+    def indexed(self) -> bool:
+        """Whether its shards have an index each."""
+        return not self.form and codec(self.compression).seeks
 
 
 def plan_shards(
@@ -173,6 +187,11 @@ def shard_names(job: Job, group: ShardGroup) -> list[str]:
     >>> shard_names(Job("out", (), "GZIP", None, {}), ShardGroup("a", (), 2))
     ['a-00000-of-00002.tfrecord.gz', 'a-00001-of-00002.tfrecord.gz']
     """
+    if job.form:
+        return [
+            other_name(group.prefix, number, group.shards or 1, job.form)
+            for number in range(group.shards or 1)
+        ]
     if group.shards is None:
         return [group.prefix + record_suffix(job.compression)]
     count = group.shards
@@ -189,7 +208,7 @@ def belongs_to(name: str, prefixes: Mapping[str, bool]) -> bool:
     >>> [belongs_to(name, {"a": False}) for name in ("a-00001-of-00002.tfrecord.gz", "a.tfrecord", "a-b.tfrecord")]
     [True, False, False]
     """
-    found = parse_record_name(name)
+    found = parse_record_name(name) or parse_other_name(name)
     if found is None:
         return False
     prefix, number = found
@@ -245,4 +264,6 @@ def job_digest(job: Job) -> str:
         "noted": [asdict(bad) for bad in job.noted],
         "noted_counts": job.noted_counts,
     }
+    if job.form:
+        content["form"] = job.form
     return hashlib.blake2b(json_line(content), digest_size=8).hexdigest()

@@ -25,7 +25,6 @@ from tfrkit.build.job.staging import (
     remove_indexes,
     shuffle_folder,
 )
-from tfrkit.codecs.table import codec
 from tfrkit.errors import AlreadyExistsError, FailedPreconditionError, OpError
 from tfrkit.records.manifest import ShardEntry, folder_lock, manifest_entries, read_manifest, update_manifest
 from tfrkit.stores import files
@@ -107,7 +106,7 @@ def header_of(job: Job, *, staged: bool = False) -> Header:
 
 def staging_of(job: Job, header: Header) -> StagingArea:
     """Return where a job writes its shards. Pure: no I/O."""
-    return StagingArea(job.folder, header.digest, header.staged, codec(job.compression).seeks)
+    return StagingArea(job.folder, header.digest, header.staged, job.indexed)
 
 
 def inspect_folder(job: Job, *, lock: bool = False) -> OutputState:
@@ -250,7 +249,7 @@ def _earlier(job: Job, header: Header, manifest: Mapping[str, Any]) -> Earlier |
     sizes = file_sizes(job.folder, links=True)
     indexes = file_sizes(os.path.join(job.folder, SIDECAR_FOLDER), links=True)
     for name in (name for group in job.groups for name in shard_names(job, group)):
-        indexed = not codec(job.compression).seeks or f"{name}.idx" in indexes
+        indexed = not job.indexed or f"{name}.idx" in indexes
         if name in entries:
             whole = indexed and sizes.get(name) == entries[name].bytes
             (kept if whole else lost)[name] = entries[name]

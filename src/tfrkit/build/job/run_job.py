@@ -121,6 +121,7 @@ class JobRun:
             max(1, workers // max(1, len(self._names))),
             on_bad,
             max(10, min(MAX_LISTED_BAD, _MAX_LISTED_BAD // max(1, len(self._names)))),
+            job.form,
         )
 
     def run(self) -> BuildReport:

@@ -12,7 +12,7 @@ import os
 import secrets
 from contextlib import closing
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, Self
 
 from tfrkit.build.job.job_plan import Recipe, made_blocks
 from tfrkit.build.job.progress import OnBad, TaskReporter
@@ -20,6 +20,7 @@ from tfrkit.build.job.report import Finished
 from tfrkit.codecs.table import codec
 from tfrkit.engines.engine import Control
 from tfrkit.errors import OpError
+from tfrkit.model.block import Block
 from tfrkit.records.access.index import tail_checksum
 from tfrkit.records.write.writer import TFRecordWriter
 from tfrkit.stores import files
@@ -41,6 +42,7 @@ class TaskOptions:
         threads: for compression.
         on_bad: what becomes of bad input.
         listed: how many bad inputs a task lists.
+        form: of files of another format; see `Job`.
     """
 
     attempts: str
@@ -50,6 +52,7 @@ class TaskOptions:
     threads: int
     on_bad: OnBad
     listed: int
+    form: str = ""
 
     def reporter(self, control: Control, share: float = 1) -> TaskReporter:
         """Return what a task reports to; of the input that it reads, `share` counts as done."""
@@ -87,18 +90,7 @@ class ShardTask:
         path = os.path.join(folder, self.name)
         reporter = options.reporter(control)
         try:
-            with (
-                closing(made_blocks(self.recipes, reporter)) as blocks,
-                TFRecordWriter(
-                    path,
-                    compression=options.compression or "none",
-                    level=options.level,
-                    atomic=True,
-                    index=codec(options.compression).seeks,
-                    zones=options.zones,
-                    threads=options.threads,
-                ) as writer,
-            ):
+            with closing(made_blocks(self.recipes, reporter)) as blocks, self._writer(path) as writer:
                 for block in blocks:
                     reporter.check()
                     writer.write_frames(block)
@@ -111,6 +103,41 @@ class ShardTask:
                 drop_attempt(folder)
             raise
         return Finished.of(self.name, writer.records, size, reporter, path=path, checksum=checksum)
+
+    def _writer(self, path: str) -> TFRecordWriter | _BlockFile:
+        options = self.options
+        if options.form:
+            return _BlockFile(path)
+        return TFRecordWriter(
+            path,
+            compression=options.compression or "none",
+            level=options.level,
+            atomic=True,
+            index=codec(options.compression).seeks,
+            zones=options.zones,
+            threads=options.threads,
+        )
+
+
+class _BlockFile:
+    """A file of another format, of the bytes that recipes make; it appears whole or not at all."""
+
+    def __init__(self, path: str) -> None:
+        self._output, self.records = files.create(path), 0
+
+    def __enter__(self) -> Self:
+        return self
+
+    def write_frames(self, block: Block) -> None:
+        self._output.write(memoryview(block.data))
+        self.records += len(block)
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        try:
+            if kind is None:
+                self._output.close()
+        finally:
+            self._output.discard()
 
 
 def attempt_folder(attempts: str) -> str:

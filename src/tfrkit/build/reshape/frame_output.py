@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Concatenate, ParamSpec, Self, TypeVar
 
 from tfrkit.build.job.job import BuildReport, Job, Recipe, ShardGroup, plan_shards, run_job
-from tfrkit.build.job.job_options import CompressionOptions, FrameOptions
+from tfrkit.build.job.job_options import CompressionOptions, FrameJobOptions
 from tfrkit.build.job.job_plan import belongs_to
 from tfrkit.build.job.wanted_features import WantedFeatures
 from tfrkit.build.reshape.frame_input import FrameInput, InputFrames, frame_input
@@ -35,7 +35,7 @@ __all__ = [
     "run_frames",
 ]
 
-_O = TypeVar("_O", bound=FrameOptions)
+_O = TypeVar("_O", bound=FrameJobOptions)
 _P = ParamSpec("_P")
 
 
@@ -95,8 +95,10 @@ class FrameOutput:
         return cls(_folder_of(text), stem, kind, options.level)
 
     @classmethod
-    def shards(cls, prefix: PathLike, options: CompressionOptions, given: FrameInput) -> Self:
+    def shards(cls, prefix: PathLike, options: CompressionOptions | None, given: FrameInput) -> Self:
         """Numbered files; compressed as the inputs are if those are alike, unless the options say how.
+
+        Without options they are not compressed.
 
         Raises:
             InvalidArgumentError: it is not a prefix.
@@ -107,6 +109,8 @@ class FrameOutput:
                 f"Expected a folder and the beginning of names, such as out/train, but got {text!r}. "
                 "The files are then called out/train-00000-of-00008.tfrecord and so on."
             )
+        if options is None:
+            return cls(_folder_of(text), os.path.basename(text), "", None)
         return cls(_folder_of(text), os.path.basename(text), _kind(options.compression, given), options.level)
 
     @classmethod

@@ -1,4 +1,4 @@
-"""`tfr export`: files of records into Parquet, Arrow, JSON lines, CSV or image files."""
+"""`tfr export`: files of records into Parquet, Arrow, JSON lines, CSV, image files or WebDataset."""
 
 from __future__ import annotations
 
@@ -15,11 +15,13 @@ from tfrkit.build.export.export_options import (
     LevelOptions,
     TableExportOptions,
     UnsetOptions,
+    WebDatasetOptions,
     compression_of,
 )
 from tfrkit.cli import arguments as arg
 from tfrkit.cli.arguments import shard_files
 from tfrkit.cli.console import UsageError, out_json, plain, say, table
+from tfrkit.cli.frame_command import Inputs, run_command
 from tfrkit.cli.options import command
 from tfrkit.cli.progress import job_progress, size_text, time_text
 from tfrkit.errors import OpError
@@ -67,7 +69,7 @@ class CsvExportOptions(CsvOptions, ColumnOptions):
 
 @app.callback()
 def _export() -> None:
-    """Write records as Parquet, Arrow, JSON lines, CSV or image files.
+    """Write records as Parquet, Arrow, JSON lines, CSV, image files or WebDataset.
 
     Parquet, Arrow and JSON lines lose nothing: `tfr build table` makes the same records of them. The others say what
     they drop.
@@ -139,6 +141,26 @@ def images(
         f"{size_text(report.bytes)}, in {time_text(report.seconds)}"
     )
     _show(report, printed, rows, ("class", "images"), ending)
+
+
+@app.command()
+@command("export webdataset")
+def webdataset(
+    paths: Inputs,
+    prefix: Annotated[str, arg.positional("PREFIX", "Folder and beginning of the names, such as out/train.")],
+    options: WebDatasetOptions,
+    printed: arg.JobPrintOptions,
+) -> None:
+    """Write tar files for WebDataset: a sample for each record, a file for each feature.
+
+    It is a job: run again, it goes on where it was interrupted. Files are called KEY.FEATURE.jpg, .png, .txt, .cls,
+    .npy, .json or .bin, by the content.
+
+    Example: tfr export webdataset 'in/train-*' out/train --name image/encoded=jpg --name image/class/label=cls
+    """
+    from tfrkit.build.export.export_webdataset import plan_webdataset
+
+    run_command(plan_webdataset, paths, prefix, options, printed)
 
 
 def _run(form: Format, paths: list[str], out: str, options: ColumnOptions, printed: arg.PrintOptions) -> None:

@@ -16,7 +16,7 @@ from tfrkit.folders.inferred_spec import inferred_spec
 from tfrkit.folders.split_shards import missing_shards
 from tfrkit.records.manifest import manifest_entries, read_manifest
 from tfrkit.records.manifest_spec import manifest_spec
-from tfrkit.records.record_names import shard_prefix
+from tfrkit.records.record_names import OTHER_FORMS, shard_prefix
 
 __all__ = ["ManifestFolder"]
 
@@ -37,13 +37,15 @@ class ManifestFolder:
             value = listing.json(_MANIFEST)
         except DataLossError:
             return False
-        return (
-            isinstance(value, dict) and value.get("format") == "tfrkit-manifest" and bool(value.get("shards"))
-        )
+        if not isinstance(value, dict) or value.get("format") != "tfrkit-manifest":
+            return False
+        shards = value.get("shards")
+        return bool(shards) and (not isinstance(shards, list) or any(map(_is_of_records, shards)))
 
     def describe(self, listing: FolderListing) -> FolderDescription:
         """Read the manifest."""
-        entries = manifest_entries(read_manifest(listing.path))
+        found = manifest_entries(read_manifest(listing.path))
+        entries = {name: entry for name, entry in found.items() if _is_of_records({"name": name})}
         missing = [name for name in entries if listing.names and name not in listing.names]
         if missing:
             split = shard_prefix(missing[0]) or missing[0]
@@ -58,3 +60,8 @@ class ManifestFolder:
         return FolderDescription(
             listing.path, self.name, "", "", splits, SpecDecoder(spec or inferred_spec(splits.values()))
         )
+
+
+def _is_of_records(entry: object) -> bool:
+    """Tell whether an entry is that of a file of records, and not of an export."""
+    return not isinstance(entry, dict) or not str(entry.get("name")).endswith(tuple(OTHER_FORMS))
