@@ -42,7 +42,7 @@ PART_LINES = {
     "src/core": 16_050,  # what a record means; shuffled records; permutations; messages of any type; PNG files whole
     "src/tfrkit": 1_850,  # names, errors, secrets, options, extras, threads (without a lock); names of folders
     "src/tfrkit/build": 19_950,  # Hive, and what it refuses; options; formats; row expressions; shuffles; WebDataset
-    "src/tfrkit/cli": 3_850,  # build hive; skipped damage; `tfr sql`: rows of any type; `tfr view`, `tfr folder`
+    "src/tfrkit/cli": 3_900,  # build hive; skipped damage; `tfr sql`: rows of any type; `tfr view`, `tfr folder`
     "src/tfrkit/codecs": 1_800,  # what foreign files are by their first bytes; output left when all input is taken
     "src/tfrkit/data": 18_500,  # by number: ranks, positions, seeds; shards before stages; interruptions anywhere
     "src/tfrkit/engines": 1_700,  # the door, threads, processes, Ray, Spark and its errors, a channel to workers
@@ -51,7 +51,7 @@ PART_LINES = {
     "src/tfrkit/integrations": 5_050,  # SQL and frames; torch, JAX, grain, Keras; Ray and Spark, with their stores
     "src/tfrkit/model": 4_800,  # misspelt attributes are answered with the nearest one; records that a shuffle drew
     "src/tfrkit/parsing": 5_450,  # what each byte of a record means; messages of any type, and what bytes look like
-    "src/tfrkit/records": 15_400,  # manifests; random access; zones; diff; cluster tasks; single records of any type
+    "src/tfrkit/records": 15_450,  # manifests; random access; zones; diff; cluster tasks; single records of any type
     "src/tfrkit/scanning": 2_700,  # exports, read_table; frames; zones; parts for clusters; conditions on any kind
     "src/tfrkit/stores": 6_250,  # object stores, fsspec, memory, the cache; ends of ranges; odd names
     "src/tfrkit/testing": 2_000,  # stages by number, in the plain engine; shards of batches before them
