@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from tfrkit.codecs.zlib import ZLIB
 from tfrkit.data.elements.columns import Column, RowList
 from tfrkit.errors import DataLossError
 from tfrkit.folders.decode.nest import shaped_rows
@@ -78,7 +79,7 @@ def inflate_each(column: BytesColumn) -> BytesColumn:
 
 
 def _inflated(column: BytesColumn) -> BytesColumn:
-    found = decode_compressed(column, "ZLIB")
+    found = decode_compressed(column, ZLIB.name)
     assert isinstance(found, BytesColumn)
     return found
 
