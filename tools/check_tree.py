@@ -57,7 +57,7 @@ PART_LINES = {
     "src/tfrkit/testing": 2_000,  # stages by number, in the plain engine; shards of batches before them
     "src/tfrkit/tf": 16_050,  # gfile on object stores, as TensorFlow has gs://; errors say what was given
     "src/tfrkit/values": 2_350,  # permutations
-    "src/tfrkit/viewer": 4_550,  # server and guard, records with damage, pictures, bytes; jobs; page; orders; ranges
+    "src/tfrkit/viewer": 4_650,  # server and guard, records with damage, of any type, pictures, bytes; jobs; orders
 }
 
 

@@ -15,6 +15,7 @@ from urllib.parse import quote, urlencode
 
 import tfrkit
 from tfrkit import _core
+from tfrkit.records.read.decoded_message import MessageType
 from tfrkit.viewer.serve import Listener, listen, running
 from tfrkit.viewer.session import Session
 
@@ -82,10 +83,15 @@ class Client:
 
 
 @contextlib.contextmanager
-def client_of(paths: Sequence[str | Path], compare: Sequence[str | Path] | None = None) -> Iterator[Client]:
+def client_of(
+    paths: Sequence[str | Path],
+    compare: Sequence[str | Path] | None = None,
+    message: MessageType | None = None,
+) -> Iterator[Client]:
     """Serve files, and give a client that may enter."""
     listener = listen()
-    session = Session([str(path) for path in paths], [str(path) for path in compare] if compare else None)
+    others = [str(path) for path in compare] if compare else None
+    session = Session([str(path) for path in paths], others, message)
     with running(session, listener) as server:
         thread = Thread(target=server.run, args=([listener.socket],), daemon=True)
         thread.start()

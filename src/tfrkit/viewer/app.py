@@ -20,7 +20,7 @@ from tfrkit.viewer.asked import MOST_TEXT, Asked
 from tfrkit.viewer.job_routes import job_routes, response_of
 from tfrkit.viewer.jobs import Jobs
 from tfrkit.viewer.security import App, Gate
-from tfrkit.viewer.session import Session
+from tfrkit.viewer.session import NO_CONDITIONS, Session
 from tfrkit.viewer.shown.files import files_json
 from tfrkit.viewer.shown.payload import download, payload
 from tfrkit.viewer.shown.pixels import pixels_json
@@ -100,6 +100,8 @@ def _handler(session: Session, make: _Make, pool: ThreadPoolExecutor) -> Callabl
 
 def _where(session: Session, asked: Asked) -> dict[str, Any]:
     viewed, text = session.get(asked.text("set", "a")), asked.values.get("text", "")
+    if viewed.message is not None:
+        return {"ok": False, "error": NO_CONDITIONS, "at": 0}
     if len(text) > MOST_TEXT:
         return {"ok": False, "error": "the condition is too long", "at": MOST_TEXT}
     return check_where(text, viewed.outline.value_kinds, complete=viewed.is_complete)

@@ -18,7 +18,7 @@ from tfrkit.viewer.asked import MOST_TEXT
 from tfrkit.viewer.job import BackgroundJob
 from tfrkit.viewer.jobs import JobRequest, Jobs
 from tfrkit.viewer.record_pass import JobFiles
-from tfrkit.viewer.session import Session, ViewedSet
+from tfrkit.viewer.session import NO_CONDITIONS, Session, ViewedSet
 
 __all__ = ["job_files", "job_routes", "response_of"]
 
@@ -52,7 +52,8 @@ def job_routes(session: Session, jobs: Jobs) -> list[Route]:
     """Return the routes over the data sets of a session and their jobs."""
 
     def _start(asked: JobRequest) -> BackgroundJob:
-        session.get(asked.set_name)
+        if asked.kind == "search" and session.get(asked.set_name).message is not None:
+            raise InvalidArgumentError(NO_CONDITIONS)
         return jobs.start(asked, {name: job_files(viewed) for name, viewed in session.sets.items()})
 
     async def begin(request: Request) -> Response:

@@ -6,16 +6,20 @@ A guess from some records and from names, which decides how values are drawn and
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
+import numpy as np
+
 from tfrkit.model.block import Block
+from tfrkit.parsing.example_values import make_example, make_sequence_example
 from tfrkit.records.describe.choose_records import Chosen
 from tfrkit.records.describe.inspect import inspect_blocks
 from tfrkit.records.describe.schema import FeatureSummary, Schema
+from tfrkit.records.read.decoded_message import MessageType
 
-__all__ = ["Feature", "Outline", "make_outline"]
+__all__ = ["Feature", "Outline", "as_examples", "make_outline"]
 
 MOST_FEATURES: Final = 2000  # that the page is told of
 _MOST_NAMES: Final = 20_000  # of those beyond
@@ -116,6 +120,27 @@ def make_outline(payloads: Iterable[bytes | memoryview]) -> Outline:
     others = tuple(each.name for each in found[MOST_FEATURES:] if each.list == "context")[:_MOST_NAMES]
     by_name = {each.name: each for each in reversed(kept)}
     return Outline(_kind(schema), kept, schema.records, left, others, by_name)
+
+
+def as_examples(payloads: Iterable[bytes | memoryview], message: MessageType) -> Iterator[bytes]:
+    """Yield messages of a type as Examples with their fields, near enough to be looked into."""
+    for payload in payloads:
+        (record,) = message.decode(Block.from_records([payload]), None)
+        if record.data is not None:
+            yield record.data
+            continue
+        features = {name: _near(value) for name, value in record.features.items()}
+        lists = {name: list(map(_near, steps)) for name, steps in (record.lists or {}).items()}
+        made = make_sequence_example(features, lists) if lists else make_example(features)
+        yield made.SerializeToString()
+
+
+def _near(value: Any) -> Any:
+    """Return values as a feature has them: floats and integers of one size."""
+    if isinstance(value, list):
+        return value
+    with np.errstate(over="ignore"):
+        return value.astype(np.float32 if value.dtype.kind == "f" else np.int64)
 
 
 def role_of(name: str, kind: str | None, looks_like: str, longest: int, longest_bytes: int = 0) -> str:

@@ -13,6 +13,7 @@ from urllib.parse import quote
 
 from tfrkit.errors import from_os_error
 from tfrkit.optional import require
+from tfrkit.records.read.decoded_message import MessageType
 from tfrkit.viewer.app import make_app
 from tfrkit.viewer.jobs import Jobs
 from tfrkit.viewer.security import Gate, allowed_hosts, is_loopback, is_wildcard
@@ -80,6 +81,7 @@ def serve(
     port: int = 0,
     open_browser: bool = True,
     where: str | None = None,
+    message: MessageType | None = None,
     show: Callable[[str], object],
     warn: Callable[[str], object],
 ) -> None:
@@ -93,6 +95,7 @@ def serve(
         port: 0 for any that is free.
         open_browser: open the page in the user's browser.
         where: a condition to begin with.
+        message: which messages the records are, if they are not Examples.
         show: takes the address of the page, which has a secret.
         warn: takes a warning.
 
@@ -112,7 +115,10 @@ def serve(
     show(url)
     if open_browser:
         Thread(target=_open_page, args=(url,), daemon=True).start()
-    with contextlib.suppress(KeyboardInterrupt), running(Session(paths, compare), listener) as server:
+    with (
+        contextlib.suppress(KeyboardInterrupt),
+        running(Session(paths, compare, message), listener) as server,
+    ):
         server.run([listener.socket])
 
 

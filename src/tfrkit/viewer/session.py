@@ -9,20 +9,31 @@ from importlib.metadata import version
 from typing import Any, Final
 
 from tfrkit.errors import NotFoundError
-from tfrkit.viewer.outline import Outline, make_outline
+from tfrkit.records.read.decoded_message import MessageType
+from tfrkit.viewer.outline import Outline, as_examples, make_outline
 from tfrkit.viewer.record_set import RecordSet
 
-__all__ = ["Session", "ViewedSet"]
+__all__ = ["NO_CONDITIONS", "Session", "ViewedSet"]
+
+NO_CONDITIONS: Final = (
+    "conditions, orders and statistics are for the features of Examples, not for fields of messages"
+)
 
 _SAMPLE_RECORDS: Final = 200
 _MOST_FILES: Final = 2000  # that the page is told of at once; /api/files has all
 
 
 class ViewedSet:
-    """A data set and its outline, which is made of the first records when it is first asked for. Thread-safe."""
+    """A data set and its outline, which is made of the first records when it is first asked for. Thread-safe.
 
-    def __init__(self, paths: Sequence[str]) -> None:
+    Args:
+        paths: of the files.
+        message: which messages the records are, if they are not Examples.
+    """
+
+    def __init__(self, paths: Sequence[str], message: MessageType | None = None) -> None:
         self.data = RecordSet(paths)
+        self.message = message
         self._outline: Outline | None = None
         self._lock = threading.Lock()
 
@@ -32,7 +43,10 @@ class ViewedSet:
         with self._lock:
             if self._outline is None:
                 frames = self.data.first(_SAMPLE_RECORDS)
-                self._outline = make_outline(each.frame.view for each in frames if not each.frame.error)
+                payloads = (each.frame.view for each in frames if not each.frame.error)
+                self._outline = make_outline(
+                    payloads if self.message is None else as_examples(payloads, self.message)
+                )
             return self._outline
 
     @property
@@ -55,7 +69,7 @@ class ViewedSet:
         outline, files = self.outline, self.data.files
         sizes = [state.size or 0 for state in files]
         return {
-            "title": self.title,
+            "title": self.title if self.message is None else f"{self.title} as {self.message.name}",
             "files": [
                 {
                     "number": number,
@@ -85,12 +99,18 @@ class Session:
     Args:
         paths: of the files.
         compare: of those to compare with.
+        message: which messages the records are, if they are not Examples.
     """
 
-    def __init__(self, paths: Sequence[str], compare: Sequence[str] | None = None) -> None:
+    def __init__(
+        self,
+        paths: Sequence[str],
+        compare: Sequence[str] | None = None,
+        message: MessageType | None = None,
+    ) -> None:
         self.sets: Mapping[str, ViewedSet] = {
-            "a": ViewedSet(paths),
-            **({"b": ViewedSet(compare)} if compare else {}),
+            "a": ViewedSet(paths, message),
+            **({"b": ViewedSet(compare, message)} if compare else {}),
         }
 
     def start(self) -> None:

@@ -71,6 +71,9 @@ def test_another_address_warns(tmp_path: Path) -> None:
         (["{file}", "--port", "70000"], "port"),
         (["{file}", "--compare", "nothing.tfrecord"], "no such file"),
         (["{file}", "--records", "1"], "--records is for --export"),
+        (["{file}", "--proto", "a.pb:M", "--where", "label == 3"], "--where is for Examples"),
+        (["{file}", "--proto", "a.pb:M", "--export", "page.html"], "--export is for Examples"),
+        (["{file}", "--proto", "nothing.pb:M"], "--proto: nothing.pb: No such file"),
         (
             ["{file}", "--export", "page.html", "--records", "1,-2"],
             "expected numbers with commas between them",

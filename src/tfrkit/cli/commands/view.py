@@ -9,11 +9,11 @@ from tfrkit.cli import arguments as arg
 from tfrkit.cli.arguments import shard_files
 from tfrkit.cli.console import UsageError, out, say
 from tfrkit.cli.options import command
-from tfrkit.options import OptionSet, option, option_class
+from tfrkit.options import option, option_class
 
 
 @option_class
-class ViewOptions(OptionSet):
+class ViewOptions(arg.ProtoOptions):
     """The options of `tfr view`."""
 
     compare: Sequence[str] | None = option(
@@ -50,6 +50,10 @@ def view(paths: arg.ShardPaths, options: ViewOptions) -> None:
     if options.where is not None:
         parse_where(options.where)
     numbers = _numbers(options.records, options.export)
+    for name in ("where", "export"):
+        if options.proto is not None and getattr(options, name) is not None:
+            raise UsageError(f"--{name} is for Examples: it does not go with --proto")
+    message = options.message_type()
     files = shard_files(paths)
     if options.export is not None:
         from tfrkit.viewer.export import export
@@ -68,6 +72,7 @@ def view(paths: arg.ShardPaths, options: ViewOptions) -> None:
         port=options.port,
         open_browser=options.open,
         where=options.where,
+        message=message,
         show=_show,
         warn=say,
     )

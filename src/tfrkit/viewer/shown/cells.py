@@ -11,12 +11,26 @@ from tfrkit.records.describe.shown_values import bytes_json, content_of, kind_of
 from tfrkit.viewer.answers import plain_number
 from tfrkit.viewer.outline import Feature, role_of
 
-__all__ = ["boxes_of", "cell_of", "number_json", "plain_text", "size_text", "steps_cell", "value_json"]
+__all__ = [
+    "boxes_of",
+    "cell_of",
+    "kind_name",
+    "number_json",
+    "plain_text",
+    "size_text",
+    "steps_cell",
+    "value_json",
+]
 
 _FEW: Final = 8  # values that a cell has
 _TEXT: Final = 120  # characters
 _BOXES: Final = 50
-_KINDS: Final = {"float32": "float", "-": None}
+_KINDS: Final = {
+    "-": None,
+    "bytes": "bytes",
+    "float32": "float",
+    "float64": "float",
+}  # the others are integers
 _TEXT_ROLES: Final = ("text", "label", "json")
 _MARKUP: Final = ("HTML page", "SVG image", "XML document")  # files that are shown as the text that they are
 
@@ -29,7 +43,7 @@ def cell_of(name: str, value: Any, feature: Feature | None) -> dict[str, Any]:
         value: an array, a list of bytes, or None for a feature without a kind.
         feature: what the outline knows of it, None if it has no such feature.
     """
-    kind = _KINDS.get(kind_of(value), kind_of(value))
+    kind = kind_name(value)
     count = 0 if value is None else len(value)
     role = feature.role if feature is not None and feature.kind == kind else role_of(name, kind, "", count)
     cell: dict[str, Any] = {"k": kind, "n": count, "role": role}
@@ -46,6 +60,11 @@ def cell_of(name: str, value: Any, feature: Feature | None) -> dict[str, Any]:
     shown = ", ".join(texts)[:_TEXT]
     more = f" … {count:,} values" if count > len(few) else ""
     return {**cell, "t": shown + more}
+
+
+def kind_name(value: Any) -> str | None:
+    """Return the kind of values as the page calls it."""
+    return _KINDS.get(kind_of(value), "int64")
 
 
 def steps_cell(name: str, steps: Sequence[Any], feature: Feature | None) -> dict[str, Any]:

@@ -54,12 +54,13 @@ def value_of(session: Session, asked: Asked) -> bytes:
     Raises:
         OutOfRangeError: there is none.
     """
-    frame = session.get(asked.text("set", "a")).data.one(asked.number("n")).frame
+    viewed = session.get(asked.text("set", "a"))
+    frame = viewed.data.one(asked.number("n")).frame
     if frame.error and not frame.data:
         raise DataLossError(frame.error)
     name, index = asked.text("feature"), asked.number("index", 0)
     step = asked.number("step") if asked.maybe("step") else None
-    values = values_of(frame, name, step)
+    values = values_of(viewed, frame, name, step)
     if not isinstance(values, list) or index >= len(values):
         raise OutOfRangeError(f"record {frame.record} has no byte string {index} in its feature {name!r:.80}")
     value: bytes = values[index]

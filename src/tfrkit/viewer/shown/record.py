@@ -9,7 +9,6 @@ from typing import Any, Final
 from tfrkit import _core
 from tfrkit.errors import OutOfRangeError
 from tfrkit.parsing.wire_spans import wire_spans
-from tfrkit.records.describe.shown_values import kind_of
 from tfrkit.records.read.decoded_record import DecodedRecord
 from tfrkit.records.sniff.value_sniffer import Sample, sniff_values
 from tfrkit.stores.files import is_local
@@ -18,7 +17,7 @@ from tfrkit.viewer.frames import RawFrame
 from tfrkit.viewer.outline import Outline, role_of
 from tfrkit.viewer.record_set import NumberedFrame
 from tfrkit.viewer.session import Session, ViewedSet
-from tfrkit.viewer.shown.cells import boxes_of, cell_of, number_json, steps_cell, value_json
+from tfrkit.viewer.shown.cells import boxes_of, cell_of, kind_name, number_json, steps_cell, value_json
 from tfrkit.viewer.shown.rows import decode_frames
 
 __all__ = ["part_json", "record_json", "wire_json"]
@@ -29,6 +28,7 @@ _FEATURES: Final = 2000
 _TEXT: Final = 20_000  # characters of a value
 _ALL_BYTES: Final = 2 << 20  # of all features in an answer
 _FIRST_BYTES: Final = 2048  # of which the wire format comes with the record
+_FEW_NAMES: Final = 8  # of fields in a program
 _SPANS: Final = 5000
 _MOST_PART: Final = 1 << 16
 _BOXES: Final = 500
@@ -44,7 +44,7 @@ def record_json(session: Session, asked: Asked) -> dict[str, Any]:
     viewed = session.get(asked.text("set", "a"))
     found = viewed.data.one(asked.number("n"))
     frame = found.frame
-    record = decode_frames([frame], None)[0] if frame.data else None
+    record = decode_frames([frame], None, viewed.message)[0] if frame.data else None
     is_message = record is not None and record.data is None
     kind = "none" if record is None else "bytes" if not is_message else message_of(record)
     return {
@@ -57,10 +57,11 @@ def record_json(session: Session, asked: Asked) -> dict[str, Any]:
         **_checksums(frame),
         "neighbours": _neighbours(viewed, found.number),
         "kind": {"Example": "example", "SequenceExample": "sequence"}.get(kind, kind),
+        "message": (record.message or None) if record is not None else None,
         "steps": _step_count(record),
         **_features(record, viewed.outline, asked.number("step") if asked.maybe("step") else None),
         "wire": _spans(frame.payload, kind, 0, _FIRST_BYTES),
-        "python": _python(viewed, found, kind),
+        "python": _python(viewed, found, kind, record),
         "error": frame.error or None,
     }
 
@@ -76,13 +77,16 @@ def wire_json(session: Session, asked: Asked) -> dict[str, Any]:
     """Return what /api/wire answers: what some bytes of a record mean."""
     start, count = asked.number("start", 0), asked.number("count", 4096, most=_MOST_PART)
     frame = _frame(session, asked)
-    record = decode_frames([frame], None)[0] if frame.data else None
+    message = session.get(asked.text("set", "a")).message
+    record = decode_frames([frame], [], message)[0] if frame.data else None
     kind = "bytes" if record is None or record.data is not None else message_of(record)
     return {"start": start, "spans": _spans(frame.payload, kind, start, start + count)}
 
 
 def message_of(record: DecodedRecord) -> str:
     """Return the name of the message that a record is."""
+    if record.message:
+        return "message"
     return "Example" if record.lists is None else "SequenceExample"
 
 
@@ -91,9 +95,7 @@ def _frame(session: Session, asked: Asked) -> RawFrame:
 
 
 def _spans(payload: bytes, kind: str, start: int, end: int) -> list[dict[str, Any]]:
-    if kind not in ("Example", "SequenceExample") and sniff_values(
-        [Sample(payload[:_LOOK_BYTES], len(payload))]
-    ):
+    if kind in ("bytes", "none") and sniff_values([Sample(payload[:_LOOK_BYTES], len(payload))]):
         return []  # a text, a picture or the like
     known = kind if kind in ("Example", "SequenceExample") else ""
     return [span.to_dict() for span in wire_spans(payload, known, start, end, _SPANS)]
@@ -215,13 +217,7 @@ class _Shown:
         return [len(each) for each in value[:_VALUES]] if isinstance(value, list) else None
 
 
-def kind_name(value: Any) -> str | None:
-    """Return the kind of values as the page calls it."""
-    kind = kind_of(value)
-    return {"float32": "float", "-": None}.get(kind, kind)
-
-
-def _python(viewed: ViewedSet, found: NumberedFrame, kind: str) -> str:
+def _python(viewed: ViewedSet, found: NumberedFrame, kind: str, record: DecodedRecord | None) -> str:
     """Return a program that reads the record."""
     state = viewed.data.files[found.file]
     path = state.name if not is_local(state.path) else state.path
@@ -231,16 +227,21 @@ def _python(viewed: ViewedSet, found: NumberedFrame, kind: str) -> str:
         lines.append("features = tfr.to_dict(record)")
     elif kind == "SequenceExample":
         lines += ["parts = tfr.to_dict(record, sequence=True)", 'parts["context"], parts["feature_lists"]']
+    elif viewed.message is not None and record is not None and record.names:
+        names = [*record.features, *(record.lists or {})][:_FEW_NAMES]
+        lines.append(
+            f"fields = tfr.parse_proto(record, {viewed.message.source!r}, {viewed.message.name!r}, {names!r})"
+        )
     return "\n".join(lines) + "\n"
 
 
-def values_of(frame: RawFrame, name: str, step: int | None) -> Any:
+def values_of(viewed: ViewedSet, frame: RawFrame, name: str, step: int | None) -> Any:
     """Return the values of one feature of a record, or of one step of a feature list.
 
     Raises:
         OutOfRangeError: the record has no such feature or step.
     """
-    record = decode_frames([frame], [name])[0] if frame.data else None
+    record = decode_frames([frame], [name], viewed.message)[0] if frame.data else None
     if record is None or record.data is not None:
         raise OutOfRangeError(f"record {frame.record} has no feature {name!r:.80}: it is no Example")
     if step is None:

@@ -10,6 +10,7 @@ import numpy as np
 
 from tfrkit.errors import OpError
 from tfrkit.model.block import Block
+from tfrkit.records.read.decoded_message import MessageType
 from tfrkit.records.read.decoded_record import DecodedRecord, decode_records
 from tfrkit.records.read.frame_splitter import HEADER_BYTES
 from tfrkit.viewer.asked import Asked
@@ -99,9 +100,13 @@ def _fitting(rows: Iterable[_Row]) -> Iterator[_Row]:
             return
 
 
-def decode_frames(frames: Sequence[RawFrame], names: Sequence[str] | None) -> list[DecodedRecord]:
+def decode_frames(
+    frames: Sequence[RawFrame], names: Sequence[str] | None, message: MessageType | None = None
+) -> list[DecodedRecord]:
     """Return what is in frames, of their features only some; what cannot be decoded is bytes."""
     block = _block_of(frames)
+    if message is not None:
+        return list(message.decode(block, names))
     try:
         return list(decode_records(block, names))
     except OpError:  # one of them: each for itself
@@ -139,7 +144,8 @@ def _rows(
     boxed = {feature.name: feature for name in names if (feature := outline.get(name)) and feature.boxes}
     sides = {side for feature in boxed.values() for side in (feature.boxes or {}).values()}
     whole = [each.frame for each in run if each.frame.data]
-    decoded = iter(decode_frames(whole, [*names, *sides.difference(names)]) if whole else ())
+    wanted = [*names, *sides.difference(names)]
+    decoded = iter(decode_frames(whole, wanted, viewed.message) if whole else ())
     for each in run:
         row: dict[str, Any] = {"n": each.number, "file": each.file, "record": each.frame.record}
         cells: dict[str, Any] = {}
@@ -151,7 +157,7 @@ def _rows(
             else:
                 row["kind"] = "example" if record.lists is None else "sequence"
                 if others and not record.names:  # it has none of them, such as in another file: its own
-                    record = decode_frames([each.frame], None)[0]
+                    record = decode_frames([each.frame], None, viewed.message)[0]
                     cells = _cells(record, sorted(record.names)[:_COLUMNS], outline)
                 else:
                     cells = _cells(record, names, outline)
