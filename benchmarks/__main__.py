@@ -29,6 +29,7 @@ NAMES = (
     "parse_ragged", "parse_sequence", "parse_single", "parse_proto", "inspect", "scan", "pipelines_parse",
     "pipelines_shuffle", "pipelines_single", "pipelines_range", "pipelines_padded", "png", "resize",
     "images_seed", "images_decode", "images_large", "first_batch", "build_table", "build_images", "cli_start",
+    "export_webdataset",
     "reshard", "stats", "diff", "viewer", "scan_sql", "remote_read", "remote_write", "remote_cache",
     "remote_take", "pipelines_filter", "pipelines_lists", "permutation", "lookup", "epochs", "epochs_remote",
     "training_torch", "training_grain", "tfds_folders", "ray_read_write", "spark_read_write", "core_rates",
@@ -38,6 +39,7 @@ PACKAGES = (
     "google-crc32c",
     "tfrecord", "tfr-reader", "simplejpeg", "pillow", "obstore", "pyarrow", "duckdb", "polars", "grain",
     "array-record", "torch", "tensorflow-datasets", "ray", "pyspark", "starlette", "uvicorn",
+    "webdataset",
 )  # fmt: skip
 BUSY_LOAD = 0.5
 

@@ -12,19 +12,17 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, Unpack
 
-import numpy as np
-
 from tfrkit.build.export.export_names import safe_name
 from tfrkit.build.export.export_options import WebDatasetOptions
 from tfrkit.build.export.export_sample_files import Found, SampleFile, settle_files
 from tfrkit.build.export.export_shards import plan_form
 from tfrkit.build.export.export_tar import TAR_END, tar_header, tar_padding
 from tfrkit.build.job.job import BadInput, BuildReport, Job, SurveyMeter, TaskReporter
+from tfrkit.build.job.job_plan import FileBytes
 from tfrkit.build.reshape.frame_input import FrameInput
 from tfrkit.build.reshape.frame_output import run_frames
 from tfrkit.build.reshape.frame_recipe import FrameRecipe
 from tfrkit.errors import InvalidArgumentError
-from tfrkit.model.block import Block
 from tfrkit.model.bytes_column import BytesColumn
 from tfrkit.options import takes
 from tfrkit.records.describe.inspect import inspect
@@ -44,6 +42,7 @@ CHANGED: Final = "keys with characters that names of samples cannot have, which 
 TAKEN: Final = "keys that another sample of the file has, which were given a number"
 EMPTY: Final = "records without any feature, which are an empty .json"
 _FORM: Final = ".tar"
+_LARGE: Final = 1 << 14  # bytes from which on a value is written from where it is, and not copied
 
 
 @takes(WebDatasetOptions)
@@ -143,8 +142,8 @@ class SampleRecipe:
     def input_bytes(self) -> int:
         return self.frames.input_bytes
 
-    def blocks(self, reporter: TaskReporter) -> Iterator[Block]:
-        """Make them, and the end of the file as a block without records."""
+    def blocks(self, reporter: TaskReporter) -> Iterator[FileBytes]:
+        """Make them, and the end of the file."""
         keys = SampleKeys(self.frames.first)
         parser = ScanParser(self.columns)
         for block in self.frames.blocks(reporter):
@@ -156,26 +155,28 @@ class SampleRecipe:
             yield _samples(titles, found, odd)
             for reason, count in odd.items():
                 reporter.note(BadInput(base_name(block.path or ""), None, reason), count)
-        none = np.zeros(0, np.int64)
-        yield Block(TAR_END, none, none)
+        yield FileBytes([TAR_END], 0)
 
 
-def _samples(keys: list[bytes], files: list[list[Found | None]], odd: Counter[str]) -> Block:
+def _samples(keys: list[bytes], files: list[list[Found | None]], odd: Counter[str]) -> FileBytes:
     """Make the members of some samples: all of a sample, one after the other."""
-    pieces: list[bytes] = []
-    ends = np.zeros(len(keys) + 1, np.int64)
-    end = 0
+    pieces: list[bytes | memoryview] = []
+    large: list[bytes | memoryview] = []  # small ones are joined between those that are not copied
     for row, key in enumerate(keys):
         members = [file for column in files if (file := column[row]) is not None]
         if not members:
-            members = [(b".json", b"{}")]
+            members.append((b".json", b"{}"))
             odd[EMPTY] += 1
         for name, content in members:
             size = len(content)
-            pieces += (head := tar_header(key + name, size)), content, (padding := tar_padding(size))
-            end += len(head) + size + len(padding)
-        ends[row + 1] = end
-    return Block(b"".join(pieces), ends[:-1], np.diff(ends))
+            pieces.append(tar_header(key + name, size))
+            if size >= _LARGE:
+                large += b"".join(pieces), content
+                pieces = []
+            else:
+                pieces.append(content)
+            pieces.append(tar_padding(size))
+    return FileBytes([*large, b"".join(pieces)], len(keys))
 
 
 class SampleKeys:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Generator, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field
-from typing import Any, Final, Protocol
+from typing import Any, Final, NamedTuple, Protocol
 
 from tfrkit.build.job.column_report import ColumnReport
 from tfrkit.build.job.input_stamp import InputStamp
@@ -27,6 +27,7 @@ from tfrkit.records.record_names import (
 from tfrkit.stores.json_file import is_file_name, json_line
 
 __all__ = [
+    "FileBytes",
     "Job",
     "Recipe",
     "ShardGroup",
@@ -49,11 +50,21 @@ class Recipe(Protocol):
     def input_bytes(self) -> int:
         """How much it reads, for the progress bar."""
 
-    def blocks(self, reporter: TaskReporter) -> Iterator[Block]:
-        """Make the records, in order and the same every time, some MB at once; report to `reporter` on the way."""
+    def blocks(self, reporter: TaskReporter) -> Iterator[Block | FileBytes]:
+        """Make the records, in order and the same every time, some MB at once; report to `reporter` on the way.
+
+        They are blocks, unless the job has another form.
+        """
 
 
-def made_blocks(recipes: Iterable[Recipe], reporter: TaskReporter) -> Generator[Block, None, None]:
+class FileBytes(NamedTuple):
+    """A part of a file of another format: some buffers, one after the other, and how many records are in them."""
+
+    pieces: list[bytes | memoryview]
+    records: int
+
+
+def made_blocks(recipes: Iterable[Recipe], reporter: TaskReporter) -> Generator[Any, None, None]:
     """Yield the records of recipes, one after another; closing it ends the one that is being made."""
     for recipe in recipes:
         yield from recipe.blocks(reporter)
@@ -107,8 +118,7 @@ class Job:
         columns: how columns of a table were settled; reported.
         files_left_out: how many inputs are in partitions that are not wanted; reported, and no part of the digest: a
             partition that is new and not wanted makes no other job.
-        form: suffix of files of another format, of `OTHER_FORMS`: the data of blocks are their bytes, one after the
-            other, and a block may have data without any record.
+        form: suffix of files of another format, of `OTHER_FORMS`, whose recipes make `FileBytes`.
     """
 
     folder: str

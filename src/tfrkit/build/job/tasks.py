@@ -14,13 +14,12 @@ from contextlib import closing
 from dataclasses import dataclass
 from typing import Final, Self
 
-from tfrkit.build.job.job_plan import Recipe, made_blocks
+from tfrkit.build.job.job_plan import FileBytes, Recipe, made_blocks
 from tfrkit.build.job.progress import OnBad, TaskReporter
 from tfrkit.build.job.report import Finished
 from tfrkit.codecs.table import codec
 from tfrkit.engines.engine import Control
 from tfrkit.errors import OpError
-from tfrkit.model.block import Block
 from tfrkit.records.access.index import tail_checksum
 from tfrkit.records.write.writer import TFRecordWriter
 from tfrkit.stores import files
@@ -28,6 +27,7 @@ from tfrkit.stores import files
 __all__ = ["ShardTask", "TaskOptions", "attempt_folder", "drop_attempt"]
 
 _TOKEN_BYTES: Final = 6
+_PIECES: Final = 1024  # that an output takes at once
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,8 +93,10 @@ class ShardTask:
             with closing(made_blocks(self.recipes, reporter)) as blocks, self._writer(path) as writer:
                 for block in blocks:
                     reporter.check()
+                    before = writer.records
                     writer.write_frames(block)
-                    control.count({"records": len(block), "done_bytes": self.per_record * len(block)})
+                    records = writer.records - before
+                    control.count({"records": records, "done_bytes": self.per_record * records})
                     del block  # before the next one is made
                 reporter.check()
             size, checksum = tail_checksum(files.open_source(path))
@@ -104,10 +106,10 @@ class ShardTask:
             raise
         return Finished.of(self.name, writer.records, size, reporter, path=path, checksum=checksum)
 
-    def _writer(self, path: str) -> TFRecordWriter | _BlockFile:
+    def _writer(self, path: str) -> TFRecordWriter | _BytesFile:
         options = self.options
         if options.form:
-            return _BlockFile(path)
+            return _BytesFile(path)
         return TFRecordWriter(
             path,
             compression=options.compression or "none",
@@ -119,7 +121,7 @@ class ShardTask:
         )
 
 
-class _BlockFile:
+class _BytesFile:
     """A file of another format, of the bytes that recipes make; it appears whole or not at all."""
 
     def __init__(self, path: str) -> None:
@@ -128,9 +130,10 @@ class _BlockFile:
     def __enter__(self) -> Self:
         return self
 
-    def write_frames(self, block: Block) -> None:
-        self._output.write(memoryview(block.data))
-        self.records += len(block)
+    def write_frames(self, part: FileBytes) -> None:
+        for start in range(0, len(part.pieces), _PIECES):
+            self._output.write_pieces(part.pieces[start : start + _PIECES])
+        self.records += part.records
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         try:
