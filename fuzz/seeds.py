@@ -292,7 +292,7 @@ def seeds_of(target: str) -> list[bytes]:
         return [bytes([number % 8]) + data for number, data in enumerate(files)]
     if target == "fuzz_select":  # sizes of a key and a name, whether others stay, key, name, record
         return [bytes([1, 1, keep]) + b"ab" + record for record in example_records() for keep in (0, 1)]
-    if target == "fuzz_statistics":
+    if target in ("fuzz_statistics", "fuzz_value_places"):
         return [b"\xff" + record for record in example_records()]  # the length of the record, then the record
     return [b"\0\0" + data for data in plain_files()]  # options, then data
 

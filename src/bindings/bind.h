@@ -39,5 +39,6 @@ void bind_sequence(nanobind::module_& module);
 void bind_record_shuffle(nanobind::module_& module);
 void bind_shuffle(nanobind::module_& module);
 void bind_statistics(nanobind::module_& module);
+void bind_value_places(nanobind::module_& module);
 
 }  // namespace tfrkit

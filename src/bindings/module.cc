@@ -32,6 +32,7 @@ NB_MODULE(_core, module) {
   tfrkit::bind_parse_proto(module);
   tfrkit::bind_select(module);
   tfrkit::bind_sequence(module);
+  tfrkit::bind_value_places(module);
   tfrkit::bind_permutation(module);
   tfrkit::bind_record_shuffle(module);
   tfrkit::bind_shuffle(module);
