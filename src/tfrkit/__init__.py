@@ -28,6 +28,7 @@ if TYPE_CHECKING:  # the same names as in _EXPORTS and _SUBMODULES, for type che
     from tfrkit.data.shuffle.epoch_seeds import set_seed
     from tfrkit.data.sources.records_dataset import TFRecordDataset
     from tfrkit.data.sources.text_lines import TextLineDataset
+    from tfrkit.folders import rlds
     from tfrkit.folders.folder_kind import FolderDescription
     from tfrkit.folders.folder_table import add_folder_kind
     from tfrkit.folders.load import load, open_folder
@@ -214,6 +215,7 @@ __all__ = [
     "repair",
     "repair_files",
     "reshard",
+    "rlds",
     "sample",
     "scan",
     "select",
@@ -315,6 +317,7 @@ _SUBMODULES = {
     "jax": "integrations.jax",
     "keras": "integrations.keras",
     "ray": "integrations.ray",
+    "rlds": "folders.rlds",
     "spark": "integrations.spark",
     "torch": "integrations.torch",
 }

@@ -12,12 +12,12 @@ from tfrkit.folders.folder_kind import FolderDescription, FolderListing, FolderS
 from tfrkit.folders.folder_table import kind_of
 from tfrkit.folders.promised_count import PromisedCountNode, check_total
 from tfrkit.folders.shard_order import ShardPart
-from tfrkit.folders.shard_records import read_shards
+from tfrkit.folders.shard_records import ShardRecordsNode, shard_records
 from tfrkit.folders.split_language import EvenSplit, Rounding, SplitRange, ranges_of, splits_in
 from tfrkit.records.access.record_files import RecordFiles
 from tfrkit.stores.paths import PathLike, path_text
 
-__all__ = ["load", "open_folder"]
+__all__ = ["load", "open_folder", "records_of"]
 
 
 def open_folder(folder: PathLike, *, schema: PathLike | None = None) -> FolderDescription:
@@ -144,6 +144,18 @@ def _records(found: FolderDescription, split: str | EvenSplit, rounding: Roundin
             if known.total is None
             else Dataset(PromisedCountNode(records.node, known.total, known.name))
         )
+    return Dataset(records_of(found, split, rounding))
+
+
+def records_of(
+    found: FolderDescription, split: str | EvenSplit, rounding: Rounding = "closest"
+) -> ShardRecordsNode:
+    """Return the stage that reads the records of a split, in the order of the folder's own library; indexable.
+
+    Raises:
+        NotFoundError: there is no such split.
+        InvalidArgumentError: a split is not of the language, or has no such records.
+    """
     wanted = splits_in(split, list(found.splits))
     counts = {
         name: _counts(each)
@@ -156,7 +168,7 @@ def _records(found: FolderDescription, split: str | EvenSplit, rounding: Roundin
     parts = [
         part for each in ranges for part in _parts(each, found.splits[each.split], counts[each.split], files)
     ]
-    return read_shards(tuple(files), tuple(parts), cycle=found.cycle, block=found.block)
+    return shard_records(tuple(files), tuple(parts), cycle=found.cycle, block=found.block)
 
 
 def _counts(split: FolderSplit) -> list[int]:

@@ -6,6 +6,7 @@ description has against what is there.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -24,20 +25,20 @@ from tfrkit.folders.shard_order import InterleavedOrder, ShardPart
 from tfrkit.model.policy import TFRKIT, ReadPolicy
 from tfrkit.stores.url import display_name
 
-__all__ = ["ShardRecordsNode", "read_shards"]
+__all__ = ["ShardRecordsNode", "shard_records"]
 
 _SMALL_BLOCK_BYTES: Final = 1 << 18  # as TFRecordDataset reads several files in turn
 
 
-def read_shards(
+def shard_records(
     files: tuple[str, ...],
     parts: tuple[ShardPart, ...],
     *,
     cycle: int,
     block: int,
     policy: ReadPolicy = TFRKIT,
-) -> Dataset:
-    """Return a dataset of records, indexable.
+) -> ShardRecordsNode:
+    """Return the stage that reads records of shards, indexable.
 
     Args:
         files: the shards.
@@ -46,7 +47,7 @@ def read_shards(
         block: how many records come of one before the next.
         policy: how files are read.
     """
-    return Dataset(ShardRecordsNode(RecordsNode(files, policy), parts, min(cycle, max(1, len(parts))), block))
+    return ShardRecordsNode(RecordsNode(files, policy), parts, min(cycle, max(1, len(parts))), block)
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,13 +94,25 @@ class ShardRecordsNode(UnaryNode):
             DataLossError: a file has another number of records than the description says.
         """
         inner = self.input.lookup(context)
-        counts = self.input.record_files.counts
+        self.check_counts(self.input.record_files.counts)
+        return Renumbered(inner, self.order.size, self.order.numbers)
+
+    @cached_property
+    def order(self) -> InterleavedOrder:
+        """Places to the numbers of records in the files."""
+        sizes = {part.file: part.size for part in self.parts}  # every file has a part
+        begins = np.cumsum([0, *(sizes[file] for file in range(len(self.input.files)))])[:-1].tolist()
+        return InterleavedOrder(self.parts, begins, self.cycle, self.block)
+
+    def check_counts(self, counts: Sequence[int]) -> None:
+        """See that the files have as many records as the description says.
+
+        Raises:
+            DataLossError: one has not.
+        """
         for part in self.parts:
             if counts[part.file] != part.size:
                 raise _wrong_count(self.input.files[part.file], part.size, f"{counts[part.file]:,}")
-        begins = np.cumsum([0, *counts])[:-1].tolist()
-        order = InterleavedOrder(self.parts, begins, self.cycle, self.block)
-        return Renumbered(inner, order.size, order.numbers)
 
     def _shown(self) -> str:
         return f"{len(self.parts)} parts of {len(self.input.files)} files"

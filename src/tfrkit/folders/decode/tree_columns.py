@@ -38,7 +38,7 @@ from tfrkit.model.ragged import Ragged
 from tfrkit.parsing.failure import located
 from tfrkit.parsing.serialized_input import SerializedInput, as_records
 
-__all__ = ["TreeColumns", "element_spec_of"]
+__all__ = ["Leaf", "TreeColumns", "element_spec_of", "flat_leaves", "leaves_of", "map_leaves"]
 
 _NOTE: Final = (
     "Pass decode=False to get images as they are stored, or map() records with a function of your own."
@@ -54,8 +54,8 @@ class TreeColumns(RecordColumns):
         Raises:
             UnimplementedError: a leaf cannot be stored as the tree says.
         """
-        self._tree = _leaves(tree, "", (), False)
-        spec = {key: value for leaf in _flat(self._tree) for key, value in leaf.spec().items()}
+        self._tree = leaves_of(tree)
+        spec = {key: value for leaf in flat_leaves(self._tree) for key, value in leaf.spec().items()}
         self._parser = ExampleColumns(spec, TFRKIT) if spec else None
 
     def parse(self, records: SerializedInput, threads: int) -> Any:
@@ -87,16 +87,16 @@ class TreeColumns(RecordColumns):
 
     def _decode(self, records: SerializedInput, threads: int) -> Any:
         parsed = {} if self._parser is None else self._parser.parse(records, threads)
-        return _mapped(self._tree, lambda leaf: leaf.column(parsed, records.count, threads))
+        return map_leaves(self._tree, lambda leaf: leaf.column(parsed, records.count, threads))
 
 
 def element_spec_of(tree: FeatureTree) -> Any:
     """Return the element spec of the examples of a tree. Pure: no I/O."""
-    return _mapped(_leaves(tree, "", (), False), lambda leaf: leaf.element_spec())
+    return map_leaves(leaves_of(tree), lambda leaf: leaf.element_spec())
 
 
 @dataclass(frozen=True, slots=True)
-class _Leaf(ABC):
+class Leaf(ABC):
     """A leaf of a tree.
 
     Attributes:
@@ -143,7 +143,7 @@ class _Leaf(ABC):
 
 
 @dataclass(frozen=True, slots=True)
-class _ArrayLeaf(_Leaf):
+class _ArrayLeaf(Leaf):
     feature: ArrayFeature
 
     def spec(self) -> dict[str, Any]:
@@ -193,7 +193,7 @@ class _ArrayLeaf(_Leaf):
 
 
 @dataclass(frozen=True, slots=True)
-class _ImageLeaf(_Leaf):
+class _ImageLeaf(Leaf):
     feature: ImageFeature
 
     def spec(self) -> dict[str, Any]:
@@ -227,28 +227,41 @@ def _at_row(stored: Stored, count: int) -> Callable[..., Any]:
     return call
 
 
-def _leaves(tree: FeatureTree, key: str, levels: tuple[int | None, ...], steps: bool) -> Any:
-    """Return the leaves of a tree, in dicts as they are."""
+def leaves_of(
+    tree: FeatureTree, key: str = "", levels: tuple[int | None, ...] = (), steps: bool = False
+) -> Any:
+    """Return the leaves of a tree, in dicts as they are. Pure: no I/O.
+
+    Args:
+        tree: the features.
+        key: of the tree itself; those of its leaves begin with it.
+        levels: the lengths of the sequences that it is in, outermost first.
+        steps: one of those is a data set.
+    """
     if isinstance(tree, DictFeature):
         return {
-            name: _leaves(each, f"{key}/{name}" if key else name, levels, steps)
+            name: leaves_of(each, f"{key}/{name}" if key else name, levels, steps)
             for name, each in tree.features.items()
         }
     if isinstance(tree, SequenceFeature):
-        return _leaves(tree.feature, key, (*levels, tree.length), steps or tree.steps)
+        return leaves_of(tree.feature, key, (*levels, tree.length), steps or tree.steps)
     if isinstance(tree, ImageFeature):
         return _ImageLeaf(key, levels, steps, tree)
     assert not isinstance(tree, UnknownFeature), "unknown features are resolved before"
     return _ArrayLeaf(key, levels, steps, tree)
 
 
-def _flat(leaves: Any) -> list[_Leaf]:
+def flat_leaves(leaves: Any) -> list[Leaf]:
+    """Return the leaves of `leaves_of` as a list."""
     return (
-        [leaf for each in leaves.values() for leaf in _flat(each)] if isinstance(leaves, dict) else [leaves]
+        [leaf for each in leaves.values() for leaf in flat_leaves(each)]
+        if isinstance(leaves, dict)
+        else [leaves]
     )
 
 
-def _mapped(leaves: Any, function: Callable[[_Leaf], Any]) -> Any:
+def map_leaves(leaves: Any, function: Callable[[Leaf], Any]) -> Any:
+    """Call a function with each of the leaves of `leaves_of`; return the results in the same dicts."""
     if isinstance(leaves, dict):
-        return {name: _mapped(each, function) for name, each in leaves.items()}
+        return {name: map_leaves(each, function) for name, each in leaves.items()}
     return function(leaves)

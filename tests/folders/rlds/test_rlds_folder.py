@@ -1,0 +1,323 @@
+"""Episodes, steps and windows: whatever is asked of a dataset, and what is wrong said with its file and record."""
+
+from __future__ import annotations
+
+import pickle
+import re
+from typing import Any
+
+import numpy as np
+import pytest
+
+import tfrkit as tfr
+from tests.folders.support.made_folders import CLASS, TEXT, features, tensor, write_tfds
+
+IMAGE = {
+    "pythonClassName": f"{CLASS}image_feature.Image",
+    "image": {"shape": {"dimensions": ["4", "4", "1"]}, "dtype": "uint8", "encodingFormat": "png"},
+}
+STEP = features(
+    observation=features(image=IMAGE, state=tensor("float32", 2)),
+    action=tensor("float32", 3),
+    is_first=tensor("bool"),
+    language_instruction=TEXT,
+)
+SHARD = "digits-train.tfrecord-00000-of-00002"
+
+
+def dataset_of(step: Any) -> dict[str, Any]:
+    return {
+        "pythonClassName": f"{CLASS}dataset_feature.Dataset",
+        "sequence": {"feature": step, "length": "-1"},
+    }
+
+
+DESCRIBED = features(steps=dataset_of(STEP), episode_metadata=features(file=TEXT))
+
+
+def episode(number: int, count: int) -> dict[str, Any]:
+    """Return what is stored of an episode, whose step t has the image of value 10 * number + t."""
+    return {
+        "steps/observation/image": [
+            tfr.image.encode_png(np.full((4, 4, 1), 10 * number + t, np.uint8)) for t in range(count)
+        ],
+        "steps/observation/state": [float(value) for t in range(count) for value in (number, t)],
+        "steps/action": [float(t) for t in range(count) for _ in range(3)],
+        "steps/is_first": [int(t == 0) for t in range(count)],
+        "steps/language_instruction": [b"push"] * count,
+        "episode_metadata/file": b"name",
+    }
+
+
+def empty() -> dict[str, Any]:
+    return {**dict.fromkeys(episode(0, 1), np.zeros(0, np.int64)), "episode_metadata/file": b"name"}
+
+
+LENGTHS = [3, 4, 1, 5]  # episodes 0 and 2 are in the first shard
+
+
+@pytest.fixture
+def path(tmp_path):
+    return str(tmp_path / "robots")
+
+
+def write(path, episodes, described=DESCRIBED, **options):
+    return write_tfds(path, episodes, described, labels=(), **options)
+
+
+@pytest.fixture
+def robots(path):
+    return tfr.rlds.open(write(path, [episode(*each) for each in enumerate(LENGTHS)]))
+
+
+def values(ds):
+    """The images of windows, which name their steps."""
+    return [each["observation"]["image"][:, 0, 0, 0].tolist() for each in ds]
+
+
+ORDER = [0, 1, 2, 20, 10, 11, 12, 13, 30, 31, 32, 33, 34]
+
+
+def error_of(kind, call):
+    with pytest.raises(kind) as caught:
+        call()
+    return str(caught.value)
+
+
+def test_what_a_window_has(robots):
+    window = robots.windows("train", history=2, future=3, pad="mask")[6]
+    assert window["observation"]["image"].shape == (2, 4, 4, 1)
+    assert window["observation"]["image"][:, 0, 0, 0].tolist() == [11, 12]
+    assert window["action"].tolist() == [[2.0] * 3, [3.0] * 3, [3.0] * 3]
+    assert window["language_instruction"].tolist() == [b"push"] * 3
+    assert window["is_first"].tolist() == [False] * 3
+    assert window["mask"]["observation"]["state"].tolist() == [True, True]
+    assert window["mask"]["action"].tolist() == [True, True, False]
+
+
+def test_every_way_gives_the_same_windows(robots):
+    ds = robots.windows("train", 1, 1)
+    assert values(ds) == [[each] for each in ORDER]
+    assert [ds[number]["observation"]["image"][0, 0, 0, 0] for number in range(len(ds))] == ORDER
+    assert ds.at([5, -1, 5])["observation"]["image"][:, 0, 0, 0, 0].tolist() == [11, 34, 11]
+    assert values(ds[3:6]) == [[20], [10], [11]]
+    assert sorted(values(ds.global_shuffle(seed=3))) == sorted([each] for each in ORDER)
+    assert [*values(ds.shard(2, 0)), *values(ds.shard(2, 1))] == [[each] for each in ORDER[::2] + ORDER[1::2]]
+    assert values(pickle.loads(pickle.dumps(ds))) == values(ds)
+    assert values(ds.batch(4).unbatch()) == values(ds)
+
+
+def test_states_resume_at_every_place(robots):
+    ds = robots.windows("train")
+    expected, iterator = values(ds), iter(ds)
+    for place in range(len(ds)):
+        assert values(ds.iter_from(iterator.state())) == expected[place:], place
+        next(iterator)
+
+
+def test_steps_stand_alone(robots):
+    ds = robots.steps("train")
+    assert [int(each["observation"]["image"][0, 0, 0]) for each in ds] == ORDER
+    assert (ds[0]["language_instruction"], ds[4]["observation"]["state"].tolist()) == (b"push", [1.0, 0.0])
+    assert robots.lengths("train").tolist() == [3, 1, 4, 5]
+    assert len(robots.episodes("train")) == 4
+
+
+def test_without_decoding_images_are_their_files(robots):
+    image = robots.windows("train", decode=False)[5]["observation"]["image"][0]
+    assert tfr.image.decode_image(image)[0, 0, 0] == 10
+
+
+def test_spans_are_of_features_and_of_dicts(robots):
+    ds = robots.windows(
+        "train", spans={"observation": (-1, 2), "observation/state": None, "language_instruction": (0, 1)}
+    )
+    window = ds[5]
+    assert list(window["observation"]) == ["image"]
+    assert values([window]) == [[10, 11, 12]]
+    assert window["language_instruction"].tolist() == [b"push"]
+    only = robots.windows("train", spans={"observation": None, "is_first": None})
+    assert sorted(only[0]) == ["action", "language_instruction"]
+
+
+def test_spans_far_outside_repeat_the_nearest_step(robots):
+    ds = robots.windows("train", pad="mask", spans={"observation/image": (-100, -98), "action": (99, 100)})
+    window = ds[5]
+    assert values([window]) == [[10, 10]]
+    assert (window["action"][:, 0].tolist(), window["mask"]["action"].tolist()) == ([3.0], [False])
+
+
+def test_wrong_arguments_are_refused(robots):
+    refused = tfr.errors.InvalidArgumentError
+    assert "at least 1 but got 0" in error_of(refused, lambda: robots.windows("train", history=0))
+    assert "'repeat' or 'mask'" in error_of(refused, lambda: robots.windows("train", pad="zero"))
+    assert "such as (-1, 1), but got (1, 1)" in error_of(
+        refused, lambda: robots.windows("train", spans={"action": (1, 1)})
+    )
+    text = error_of(refused, lambda: robots.windows("train", spans={"observation/imag": (0, 1)}))
+    assert "no feature 'observation/imag' in the steps" in text
+    assert "observation/image" in text
+    everything = dict.fromkeys(["observation", "action", "is_first", "language_instruction"])
+    assert "leave out all" in error_of(refused, lambda: robots.windows("train", spans=everything))
+    assert "Unknown split" in error_of(tfr.errors.NotFoundError, lambda: robots.windows("test"))
+
+
+def test_other_data_sets_are_refused(path):
+    write(path, [{"x": 1}], features(x=tensor("int64")))
+    text = error_of(tfr.errors.NotFoundError, lambda: tfr.rlds.open(path))
+    assert "no RLDS data set: expected a feature 'steps' that is a Dataset or Sequence but it has 'x'" in text
+
+
+def test_episodes_without_steps_are_counted_and_named(path):
+    robots = tfr.rlds.open(write(path, [episode(0, 2), empty(), episode(1, 3), empty()]))
+    assert robots.lengths("train").tolist() == [2, 3, 0, 0]
+    named = f"2 episodes of 'train' have no steps, and so no windows: record 0 of '{path}/digits-train.tfrecord-00001"
+    with pytest.warns(UserWarning, match=re.escape(named)):
+        ds = robots.windows("train", 1, 1)
+    assert values(ds) == [[0], [1], [10], [11], [12]]
+    with pytest.warns(UserWarning, match="2 episodes"):
+        assert len(robots.steps("train")) == 5
+    assert len(robots.episodes("train")) == 4
+
+
+def test_only_the_frames_of_a_window_are_decoded(path):
+    broken = episode(0, 6)
+    broken["steps/observation/image"][3] = b"no image"
+    ds = tfr.rlds.open(write(path, [broken], shards=1)).windows("train", 2, 2)
+    assert values([ds[2], ds[5]]) == [[1, 2], [4, 5]]
+    for number in (3, 4):
+        text = error_of(tfr.errors.InvalidArgumentError, lambda number=number: ds[number])
+        assert "step 3: feature 'steps/observation/image': its image cannot be decoded" in text
+        assert "in record 0 of" in text
+        assert "digits-train.tfrecord-00000-of-00001" in text
+
+
+def test_an_error_does_not_hide_the_windows_around_it(path):
+    broken = episode(1, 3)
+    broken["steps/observation/image"][1] = b"no image"
+    ds = tfr.rlds.open(write(path, [episode(0, 2), broken], shards=1)).windows("train", 1, 1)
+    found, iterator = [], iter(ds)
+    for _ in range(len(ds)):
+        try:
+            found += values([next(iterator)])
+        except tfr.errors.InvalidArgumentError:
+            found.append("error")
+    assert found == [[0], [1], [10], "error", [12]]
+
+
+def test_a_feature_that_a_record_lacks_is_named(path):
+    lacks = episode(1, 3)
+    del lacks["steps/action"]
+    ds = tfr.rlds.open(write(path, [episode(0, 2), lacks], shards=1)).windows("train")
+    assert len(ds) == 5
+    text = error_of(tfr.errors.InvalidArgumentError, lambda: ds[3])
+    assert (
+        "feature 'steps/action': expected values for 3 steps, which the episode has, but got those of 0"
+        in text
+    )
+    assert "in record 1 of" in text
+    assert ds[1]["action"].shape == (8, 3)
+
+
+def test_a_record_whose_steps_cannot_be_counted_is_named(path):
+    lacks = episode(1, 3)
+    del lacks["steps/is_first"]
+    robots = tfr.rlds.open(write(path, [episode(0, 2), lacks], shards=1))
+    text = error_of(tfr.errors.DataLossError, lambda: robots.steps("train"))
+    assert "but 'steps/is_first' has 0 and 'steps/observation/image' has 3; in record 1 of" in text
+
+
+def test_values_of_another_type_are_an_error(path):
+    wrong = episode(1, 3)
+    wrong["steps/action"] = [1] * 9
+    ds = tfr.rlds.open(write(path, [wrong], shards=1)).windows("train")
+    text = error_of(tfr.errors.InvalidArgumentError, lambda: ds[0])
+    assert "steps/action" in text
+    assert "Data types don't match" in text
+
+
+def test_values_that_are_no_whole_steps_are_an_error(path):
+    wrong = episode(1, 3)
+    wrong["steps/action"] = wrong["steps/action"][:-1]
+    ds = tfr.rlds.open(write(path, [wrong], shards=1)).windows("train")
+    text = error_of(tfr.errors.InvalidArgumentError, lambda: ds[0])
+    assert "feature 'steps/action': expected 3 values for each step but got 8 in all; in record 0 of" in text
+
+
+def test_records_of_unusual_form_are_read(path):
+    """The features in two pieces, which merge: no writer makes that, and protobuf reads it."""
+    robots = tfr.rlds.open(write(path, [episode(0, 4)], shards=1))
+    expected = values(robots.windows("train"))
+    file = f"{path}/digits-train.tfrecord-00000-of-00001"
+    (record,) = tfr.read_records(file)
+    with tfr.TFRecordWriter(file) as writer:
+        writer.write(record + b"\x0a\x00")
+    again = tfr.rlds.open(path)
+    assert again.lengths("train").tolist() == [4]
+    assert values(again.windows("train")) == expected
+    assert again.windows("train")[1]["language_instruction"][0] == b"push"
+
+
+def test_a_damaged_record_is_an_error_of_its_windows(path):
+    robots = tfr.rlds.open(write(path, [episode(0, 2), episode(1, 3)], shards=1))
+    file = f"{path}/digits-train.tfrecord-00000-of-00001"
+    with open(file, "r+b") as damaged:
+        data = damaged.read()
+        at = data.index(b"push", len(data) // 2)
+        damaged.seek(at)
+        damaged.write(b"pull")
+    ds = robots.windows("train", 1, 1)
+    assert values([ds[1]]) == [[1]]
+    assert "checksum" in error_of(tfr.errors.DataLossError, lambda: ds[2])
+
+
+def test_compressed_shards_are_read(path):
+    write(path, [episode(*each) for each in enumerate(LENGTHS)])
+    for number in range(2):
+        file = f"{path}/digits-train.tfrecord-0000{number}-of-00002"
+        records = list(tfr.read_records(file))
+        with tfr.TFRecordWriter(file, "GZIP") as writer:
+            writer.write_many(records)
+    robots = tfr.rlds.open(path)
+    assert robots.lengths("train").tolist() == [3, 1, 4, 5]
+    assert values(robots.windows("train", 1, 1)) == [[each] for each in ORDER]
+    assert len(list(robots.episodes("train"))) == 4
+
+
+def test_folders_of_other_stores_are_opened():
+    robots = tfr.rlds.open(write("memory://rlds/robots", [episode(*each) for each in enumerate(LENGTHS)]))
+    assert values(robots.windows("train[:3]", 1, 1)) == [[each] for each in ORDER[:8]]
+
+
+def test_counts_that_the_description_has_wrong_are_an_error(path):
+    split = {"name": "train", "shardLengths": ["2", "3"]}
+    robots = tfr.rlds.open(
+        write(path, [episode(*each) for each in enumerate(LENGTHS)], info={"splits": [split]})
+    )
+    assert "expected 3 records" in error_of(tfr.errors.DataLossError, lambda: robots.steps("train"))
+
+
+def test_steps_named_mask_have_no_mask(path):
+    described = features(steps=dataset_of(features(mask=tensor("int64"))))
+    robots = tfr.rlds.open(write(path, [{"steps/mask": [1, 2]}], described, shards=1))
+    assert "named 'mask' already" in error_of(
+        tfr.errors.InvalidArgumentError, lambda: robots.windows("train", pad="mask")
+    )
+    assert robots.windows("train", 1, 2)[0]["mask"].tolist() == [1, 2]
+
+
+def test_steps_that_are_no_dicts(path):
+    described = features(steps=dataset_of(tensor("int32")))
+    ds = tfr.rlds.open(write(path, [{"steps": [5, 6, 7]}], described, shards=1)).windows("train", 1, 2)
+    assert [each.tolist() for each in ds] == [[5, 6], [6, 7], [7, 7]]
+
+
+def test_steps_that_only_have_sequences_are_not_counted(path):
+    inner = {
+        "pythonClassName": f"{CLASS}sequence_feature.Sequence",
+        "sequence": {"feature": tensor("int32"), "length": "-1"},
+    }
+    stored = {"steps/x/ragged_flat_values": [1], "steps/x/ragged_row_lengths_0": [1]}
+    robots = tfr.rlds.open(write(path, [stored], features(steps=dataset_of(features(x=inner))), shards=1))
+    assert "cannot be counted" in error_of(tfr.errors.InvalidArgumentError, lambda: robots.steps("train"))
+    assert len(robots.episodes("train")) == 1
