@@ -14,6 +14,7 @@ from tfrkit.stores.shard_names import numbered_prefix
 __all__ = [
     "OTHER_FORMS",
     "RecordName",
+    "numbered_title",
     "other_name",
     "parse_other_name",
     "parse_record_name",
@@ -47,12 +48,26 @@ def record_suffixes() -> list[str]:
 
 
 def shard_name(prefix: str, number: int, count: int, compression: str) -> str:
-    """Return the name of one of some numbered shards.
+    """Return the name of one of some numbered shards. A prefix with the suffix of the files is followed by the number.
 
-    >>> shard_name("out/a", 0, 2, "GZIP")
-    'out/a-00000-of-00002.tfrecord.gz'
+    >>> shard_name("out/a", 0, 2, "GZIP"), shard_name("out/a.tfrecord", 0, 2, "")
+    ('out/a-00000-of-00002.tfrecord.gz', 'out/a.tfrecord-00000-of-00002')
     """
-    return f"{prefix}-{number:05d}-of-{count:05d}{record_suffix(compression)}"
+    suffix = record_suffix(compression)
+    numbered = f"{prefix}-{number:05d}-of-{count:05d}"
+    return numbered if prefix.endswith(suffix) else numbered + suffix
+
+
+def numbered_title(name: str) -> str | None:
+    """Return what stands before the number of a shard that tfrkit may have written; None if it is no such name.
+
+    >>> [numbered_title(f"a{rest}") for rest in ("-00000-of-00004.tfrecord", ".tfrecord-00000-of-00004", ".tfrecord")]
+    ['a', 'a.tfrecord', None]
+    """
+    if (found := parse_record_name(name)) is not None:
+        return found[0] if found[1] else None
+    last = _STEM.fullmatch(name)
+    return last[1] if last is not None and last[2] and last[1].endswith(tuple(record_suffixes())) else None
 
 
 def parse_record_name(name: str) -> RecordName | None:

@@ -268,3 +268,30 @@ def test_two_processes_write_into_one_folder_at_once(tmp_path):
     assert len(content["shards"]) == 6
     assert set(content["made_by"]) == {"train", "eval"}
     assert tfr.verify(str(tmp_path / "*")).records == 200
+
+
+def test_prefix_with_the_suffix_of_the_files_is_followed_by_the_number(tmp_path):
+    prefix = tmp_path / "mnist-train.tfrecord"
+    writer = write(prefix, shards=2)
+    names = [f"mnist-train.tfrecord-0000{number}-of-00002" for number in range(2)]
+    assert writer.paths == [str(tmp_path / name) for name in names]
+    with pytest.raises(tfr.errors.AlreadyExistsError, match="2 shards"):
+        write(prefix, shards=1)
+    write(tmp_path / "mnist-train", shards=1)  # another set
+    write(prefix, shards=1, overwrite=True)
+    assert sorted(path.name for path in tmp_path.glob("*-of-*")) == [
+        "mnist-train-00000-of-00001.tfrecord",
+        "mnist-train.tfrecord-00000-of-00001",
+    ]
+    assert list(tfr.read_records(tmp_path / "mnist-train.tfrecord-*")) == RECORDS
+
+
+def test_finish_leaves_nothing_but_names_to_give(tmp_path):
+    with tfr.ShardWriter(tmp_path / "a", shards=2) as writer:
+        writer.write_many(RECORDS)
+        writer.finish()
+        assert not list(tmp_path.glob("*.tfrecord"))
+        with pytest.raises(tfr.errors.FailedPreconditionError):
+            writer.write(b"more")
+        writer.close()
+    assert sorted(tfr.read_records(tmp_path / "a*")) == sorted(RECORDS)

@@ -18,6 +18,7 @@ from tfrkit.codecs.table import codec, names
 from tfrkit.errors import InvalidArgumentError
 from tfrkit.model.block import Block
 from tfrkit.records.record_names import (
+    numbered_title,
     other_name,
     parse_other_name,
     parse_record_name,
@@ -220,9 +221,8 @@ def belongs_to(name: str, prefixes: Mapping[str, bool]) -> bool:
     """
     found = parse_record_name(name) or parse_other_name(name)
     if found is None:
-        return False
-    prefix, number = found
-    return (bool(number) and prefix in prefixes) or prefixes.get(prefix + number, False)
+        return numbered_title(name) in prefixes
+    return (bool(found[1]) and found[0] in prefixes) or prefixes.get("".join(found), False)
 
 
 def check_plan(job: Job) -> None:

@@ -17,7 +17,7 @@ from typing import Any, Final
 from tfrkit.errors import OpError
 from tfrkit.records.access.index import sidecar_paths, zones_path
 from tfrkit.records.manifest import change_manifest, manifest_path
-from tfrkit.records.record_names import RecordName, parse_record_name, shard_prefix
+from tfrkit.records.record_names import numbered_title, parse_record_name, shard_prefix
 from tfrkit.stores.files import (
     file_info,
     is_local,
@@ -39,17 +39,12 @@ _ASIDE: Final = ".old"
 
 def shards_of_prefix(prefix: str) -> list[str]:
     """Find the shards that lie under a prefix, sorted."""
+    folder, title = split_path(prefix)
     if is_local(prefix):
-        found = glob.glob(glob.escape(prefix) + "-*-of-*.tfrecord*")
+        found = glob.glob(glob.escape(prefix) + "-*-of-*")
     else:
-        folder, title = split_path(prefix)
-        found = [os.path.join(folder, name) for name in list_names(folder) if name.startswith(title)]
-    return sorted(path for path in found if _is_number(parse_record_name(path[len(prefix) :])))
-
-
-def _is_number(rest: RecordName | None) -> bool:
-    """Whether nothing but a number and suffixes followed the prefix."""
-    return rest is not None and not rest[0] and bool(rest[1])
+        found = [os.path.join(folder, name) for name in list_names(folder)]
+    return sorted(path for path in found if numbered_title(os.path.basename(path)) == title)
 
 
 def old_shards(prefix: str, new: list[str]) -> OldShards:
@@ -144,7 +139,7 @@ class OldShards(ABC):
     def _is_mine(self, name: str) -> bool:
         if self._title is None:
             return parse_record_name(name) is not None
-        return name.startswith(self._title) and _is_number(parse_record_name(name[len(self._title) :]))
+        return numbered_title(name) == self._title
 
 
 class _ShardsAside(OldShards):

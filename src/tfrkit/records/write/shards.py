@@ -56,6 +56,8 @@ class ShardWriter:
 
     Args:
         prefix: folder and beginning of the names, such as "out/train" or "s3://bucket/train". Folders are made.
+            One that ends with the suffix of the files, such as "out/train.tfrecord", is followed by the number alone:
+            `train.tfrecord-00000-of-00016`.
         shards: a fixed number of files: records go round robin, or by the hash of their key.
         shard_bytes: instead: begin a new file when this much was written to one; its number is known at the end.
         compression: "none" (default), "GZIP", "ZLIB", "XZ", "ZSTD"; the names get a suffix.
@@ -189,14 +191,18 @@ class ShardWriter:
         if self._closed:
             return
         try:
-            self._check_open()
-            for shard in self._shards:
-                shard.finish()
+            self.finish()
             self._publish()
         except BaseException:
             self.discard()
             raise
         self._closed = True
+
+    def finish(self) -> None:
+        """Write everything and make it durable, under temporary names still, so that close() has little left to do."""
+        self._check_open()
+        for shard in self._shards:
+            shard.finish()
 
     def discard(self) -> None:
         """End without publishing anything more."""
