@@ -28,11 +28,12 @@ if TYPE_CHECKING:  # the same names as in _EXPORTS and _SUBMODULES, for type che
     from tfrkit.data.shuffle.epoch_seeds import set_seed
     from tfrkit.data.sources.records_dataset import TFRecordDataset
     from tfrkit.data.sources.text_lines import TextLineDataset
-    from tfrkit.folders import rlds
+    from tfrkit.folders import features, rlds
     from tfrkit.folders.folder_kind import FolderDescription
     from tfrkit.folders.folder_table import add_folder_kind
     from tfrkit.folders.load import load, open_folder
     from tfrkit.folders.split_language import even_splits
+    from tfrkit.folders.tfds.write_tfds import write_tfds
     from tfrkit.integrations import grain, jax, keras, ray, spark, torch
     from tfrkit.integrations.datasets import to_hf
     from tfrkit.integrations.sql import sql
@@ -184,6 +185,7 @@ __all__ = [
     "errors",
     "even_splits",
     "feature",
+    "features",
     "float_feature",
     "float_list_feature",
     "grain",
@@ -235,6 +237,7 @@ __all__ = [
     "verify",
     "world",
     "write_text_index",
+    "write_tfds",
 ]
 
 # Each module with what it gives to this one.
@@ -259,6 +262,7 @@ _EXPORTS = {
     "folders.folder_table": "add_folder_kind",
     "folders.load": "load open_folder",
     "folders.split_language": "even_splits",
+    "folders.tfds.write_tfds": "write_tfds",
     "integrations.datasets": "to_hf",
     "integrations.sql": "sql",
     "parsing.example_values": "make_example make_sequence_example to_dict",
@@ -312,6 +316,7 @@ _EXPORTS = {
 }
 _SUBMODULES = {
     "build": "build",
+    "features": "folders.features",
     "grain": "integrations.grain",
     "image": "image",
     "jax": "integrations.jax",

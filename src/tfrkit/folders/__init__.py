@@ -1,6 +1,6 @@
-"""Data sets that others wrote, opened as they are: what is in this folder, and its records as a `Dataset`.
+"""Data sets that others wrote, opened as they are: what is in this folder, and its records as a `Dataset`; and written.
 
 A file for each kind of folder lives in `kinds/`, with their table in `folder_table.py`. What records hold is a tree of
-features (`feature_tree.py`), which `decode/` makes columns of; `tfds/` reads the files that TensorFlow Datasets keeps.
-Nothing here writes, and no other library is asked.
+features (`feature_tree.py`), which `decode/` makes columns of, and `encode/` the features of Examples; `tfds/` reads
+and writes the files that TensorFlow Datasets keeps. No other library is asked.
 """

@@ -46,6 +46,7 @@ class ArrayFeature:
         optional: an example may be without it, and gets the lowest number of the type, False or b"".
         kind: what the data set calls it.
         class_names: what the numbers 0, 1, ... stand for, if that is known.
+        classes: how many of these there are; None if it is no class, or nobody says it.
     """
 
     dtype: str
@@ -54,6 +55,7 @@ class ArrayFeature:
     optional: bool = False
     kind: str = "Tensor"
     class_names: tuple[str, ...] = ()
+    classes: int | None = None
 
     def __str__(self) -> str:
         shape = f", shape={show_shape(self.shape)}" if self.shape else ""
@@ -72,12 +74,16 @@ class ImageFeature:
         dtype: uint8, uint16 or float32; float32 is the four bytes of a pixel of an RGBA file.
         kind: what the data set calls it.
         class_names: what the numbers of its pixels stand for, if that is known.
+        classes: how many of these there are; None if pixels are no classes, or nobody says it.
+        file_format: "png" or "jpeg" of arrays that are written; "" for png.
     """
 
     shape: Dims = (None, None, 3)
     dtype: str = "uint8"
     kind: str = "Image"
     class_names: tuple[str, ...] = ()
+    classes: int | None = None
+    file_format: str = ""
 
     def __str__(self) -> str:
         classes = f", {len(self.class_names)} classes" if self.class_names else ""

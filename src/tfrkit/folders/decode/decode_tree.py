@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
+from tfrkit.data.dataset import Dataset
 from tfrkit.data.elements.structure_specs import batched
 from tfrkit.data.features.example_columns import RecordColumns
 from tfrkit.data.features.parse import RecordsParserNode
@@ -18,7 +19,7 @@ from tfrkit.folders.feature_tree import (
     lines_of,
 )
 
-__all__ = ["DecodeTreeNode", "without_decoding"]
+__all__ = ["DecodeTreeNode", "as_stored", "without_decoding"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,6 +45,14 @@ class DecodeTreeNode(RecordsParserNode):
     def _shown(self) -> str:
         count = len(self.tree.features) if isinstance(self.tree, DictFeature) else 1
         return f"{count} feature{'' if count == 1 else 's'}"
+
+
+def as_stored(dataset: Any) -> tuple[FeatureTree, Dataset] | None:
+    """Return the features of a dataset that is decoded by a tree, and its examples with images as their files."""
+    node = getattr(dataset, "node", None)
+    if not isinstance(node, DecodeTreeNode):
+        return None
+    return node.tree, Dataset(replace(node, tree=without_decoding(node.tree)))
 
 
 def without_decoding(tree: FeatureTree) -> FeatureTree:

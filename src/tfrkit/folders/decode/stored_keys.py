@@ -7,6 +7,7 @@ the inner sequences under `KEY/ragged_row_lengths_0` and so on. Knows no files a
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, Final, TypeAlias
@@ -102,6 +103,18 @@ class StoredKey:
         if None in shape:
             return {self.key: self._run(shape)}
         return {self.key: FixedLenFeature(list(shape), self.dtype, self.default)}
+
+    def write(self, flat: Any, lengths: Sequence[Sequence[int]]) -> dict[str, Any]:
+        """Return what an Example has under the key, and under those of the lengths of inner sequences.
+
+        Args:
+            flat: the values, one after another.
+            lengths: of the sequences of each level, outermost first.
+        """
+        if len(self.levels) < 2:
+            return {self.key: flat}
+        inner = (np.array(each, np.int64) for each in lengths[1:])
+        return {f"{self.key}/{_FLAT}": flat, **dict(zip(self._length_keys, inner, strict=True))}
 
     def read(self, parsed: dict[str, Any], count: int) -> Stored:
         """Return the values out of parsed columns of `count` examples.

@@ -1,4 +1,7 @@
-"""A feature tree, ready to make columns of records: parse once, decode each leaf, nest it as the tree is."""
+"""A feature tree, ready to make columns of records: parse once, decode each leaf, nest it as the tree is.
+
+What a leaf stores of values is beside what it makes of them; `encode/encode_tree.py` walks through an example.
+"""
 
 from __future__ import annotations
 
@@ -22,6 +25,8 @@ from tfrkit.folders.decode.decode_arrays import (
 from tfrkit.folders.decode.decode_pictures import decode_pictures
 from tfrkit.folders.decode.nest import nested, shaped_rows
 from tfrkit.folders.decode.stored_keys import BadValue, Stored, StoredKey
+from tfrkit.folders.encode.encode_arrays import encode_array
+from tfrkit.folders.encode.encode_pictures import encode_pictures
 from tfrkit.folders.feature_tree import (
     ArrayFeature,
     DictFeature,
@@ -38,7 +43,16 @@ from tfrkit.model.ragged import Ragged
 from tfrkit.parsing.failure import located
 from tfrkit.parsing.serialized_input import SerializedInput, as_records
 
-__all__ = ["Leaf", "TreeColumns", "element_spec_of", "flat_leaves", "leaves_of", "map_leaves"]
+__all__ = [
+    "ArrayLeaf",
+    "ImageLeaf",
+    "Leaf",
+    "TreeColumns",
+    "element_spec_of",
+    "flat_leaves",
+    "leaves_of",
+    "map_leaves",
+]
 
 _NOTE: Final = (
     "Pass decode=False to get images as they are stored, or map() records with a function of your own."
@@ -110,16 +124,33 @@ class Leaf(ABC):
     steps: bool
 
     @abstractmethod
+    def keys(self) -> tuple[StoredKey, ...]:
+        """Return where the leaf lies in an Example: its values, and their shapes where nothing else says them."""
+
     def spec(self) -> dict[str, Any]:
         """Return what is to be parsed."""
+        return {name: spec for key in self.keys() for name, spec in key.spec().items()}
 
     @abstractmethod
     def decoded(self, parsed: dict[str, Any], count: int, threads: int) -> tuple[Column, Stored]:
         """Return the values of all examples, and how they are nested."""
 
     @abstractmethod
+    def encoded(self, values: Any) -> tuple[Any, ...]:
+        """Return what is stored of some values of one example, one after another, under each key.
+
+        Raises:
+            BadValue: one does not fit the feature.
+        """
+
+    @abstractmethod
     def value_spec(self) -> tuple[Dims | None, np.dtype[Any]]:
         """Return the shape and the type of one value."""
+
+    @property
+    def alike(self) -> bool:
+        """All values of one example must have one shape."""
+        return bool(self.levels) and not self.steps
 
     def column(self, parsed: dict[str, Any], count: int, threads: int) -> Column:
         """Return the column of the leaf."""
@@ -143,18 +174,17 @@ class Leaf(ABC):
 
 
 @dataclass(frozen=True, slots=True)
-class _ArrayLeaf(Leaf):
-    feature: ArrayFeature
+class ArrayLeaf(Leaf):
+    """Numbers or byte strings."""
 
-    def spec(self) -> dict[str, Any]:
-        return {name: spec for key in self._keys() for name, spec in key.spec().items()}
+    feature: ArrayFeature
 
     def value_spec(self) -> tuple[Dims | None, np.dtype[Any]]:
         return self.feature.shape, numpy_dtype(self.feature.dtype)
 
     def decoded(self, parsed: dict[str, Any], count: int, threads: int) -> tuple[Column, Stored]:
         feature, dtype = self.feature, numpy_dtype(self.feature.dtype)
-        stored, *sizes = (key.read(parsed, count) for key in self._keys())
+        stored, *sizes = (key.read(parsed, count) for key in self.keys())
         if feature.encoding == "none":
             return self._plain(stored, dtype)
         at_row = _at_row(stored, count)
@@ -173,8 +203,10 @@ class _ArrayLeaf(Leaf):
             return shaped_rows(Ragged.unchecked(values, stored.flat.row_splits), shape), Stored(None, ())
         return cast_stored(stored.flat, dtype), stored
 
-    def _keys(self) -> tuple[StoredKey, ...]:
-        """Return the keys: that of the values, and that of their shapes where those are not known otherwise."""
+    def encoded(self, values: Any) -> tuple[Any, ...]:
+        return encode_array(values, self.feature, alike=self.alike)
+
+    def keys(self) -> tuple[StoredKey, ...]:
         feature, dtype = self.feature, numpy_dtype(self.feature.dtype)
         if feature.encoding == "none":
             default = None
@@ -193,21 +225,23 @@ class _ArrayLeaf(Leaf):
 
 
 @dataclass(frozen=True, slots=True)
-class _ImageLeaf(Leaf):
-    feature: ImageFeature
+class ImageLeaf(Leaf):
+    """Files of images."""
 
-    def spec(self) -> dict[str, Any]:
-        return dict(self._key().spec())
+    feature: ImageFeature
 
     def value_spec(self) -> tuple[Dims | None, np.dtype[Any]]:
         return tuple(size or None for size in self.feature.shape), np.dtype(self.feature.dtype)
 
     def decoded(self, parsed: dict[str, Any], count: int, threads: int) -> tuple[Column, Stored]:
-        stored = self._key().read(parsed, count)
+        stored = self.keys()[0].read(parsed, count)
         return _at_row(stored, count)(decode_pictures, stored.flat, self.feature, threads), stored
 
-    def _key(self) -> StoredKey:
-        return StoredKey(self.key, "bytes", (), self.levels)
+    def encoded(self, values: Any) -> tuple[Any, ...]:
+        return (encode_pictures(values, self.feature, alike=self.alike),)
+
+    def keys(self) -> tuple[StoredKey, ...]:
+        return (StoredKey(self.key, "bytes", (), self.levels),)
 
 
 def _at_row(stored: Stored, count: int) -> Callable[..., Any]:
@@ -246,9 +280,9 @@ def leaves_of(
     if isinstance(tree, SequenceFeature):
         return leaves_of(tree.feature, key, (*levels, tree.length), steps or tree.steps)
     if isinstance(tree, ImageFeature):
-        return _ImageLeaf(key, levels, steps, tree)
+        return ImageLeaf(key, levels, steps, tree)
     assert not isinstance(tree, UnknownFeature), "unknown features are resolved before"
-    return _ArrayLeaf(key, levels, steps, tree)
+    return ArrayLeaf(key, levels, steps, tree)
 
 
 def flat_leaves(leaves: Any) -> list[Leaf]:

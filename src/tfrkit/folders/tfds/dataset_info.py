@@ -10,7 +10,7 @@ from tfrkit.errors import DataLossError
 from tfrkit.folders.tfds.json_fields import JsonFields
 from tfrkit.stores.json_file import shorten
 
-__all__ = ["DEFAULT_TEMPLATE", "SplitInfo", "TfdsInfo", "read_info", "shard_file_name"]
+__all__ = ["DEFAULT_TEMPLATE", "SplitInfo", "TfdsInfo", "info_to_json", "read_info", "shard_file_name"]
 
 DEFAULT_TEMPLATE: Final = "{DATASET}-{SPLIT}.{FILEFORMAT}-{SHARD_X_OF_Y}"
 _VARIABLE: Final = re.compile(r"\{(\w+)\}")
@@ -26,12 +26,14 @@ class SplitInfo:
         lengths: the number of records of each shard; None where an old version did not say.
         shards: how many shards there are; None if that is not said.
         template: of the shards' names.
+        bytes: of all records; 0 if that is not said.
     """
 
     name: str
     lengths: tuple[int, ...] | None
     shards: int | None
-    template: str
+    template: str = DEFAULT_TEMPLATE
+    bytes: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +99,35 @@ def _split(fields: JsonFields) -> SplitInfo:
         count or None,
         fields.text("filepath_template") or DEFAULT_TEMPLATE,
     )
+
+
+def info_to_json(info: TfdsInfo) -> dict[str, Any]:
+    """Return the content of a dataset_info.json. Numbers are strings there, as protobuf has them in JSON.
+
+    >>> info = TfdsInfo("mnist", "3.0.1", "", "", ("tfrecord",), (SplitInfo("train", (5,), 1),), False, ())
+    >>> info_to_json(info)["splits"][0]["shardLengths"]
+    ['5']
+    """
+    content: dict[str, Any] = {
+        "name": info.name,
+        "version": info.version,
+        "configName": info.config,
+        "description": info.description,
+        "fileFormat": info.file_formats[0],
+        "disableShuffling": info.keeps_order,
+        "splits": [
+            {
+                "name": split.name,
+                "shardLengths": [str(length) for length in split.lengths or ()],
+                "numBytes": str(split.bytes),
+                "filepathTemplate": split.template,
+            }
+            for split in info.splits
+        ],
+    }
+    if info.supervised:
+        content["supervisedKeys"] = {"tuple": {"items": [{"featureKey": key} for key in info.supervised]}}
+    return {key: value for key, value in content.items() if value}
 
 
 def shard_file_name(

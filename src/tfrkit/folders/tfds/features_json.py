@@ -115,16 +115,22 @@ class _Reader:
 
     def class_label(self, content: JsonFields, kind: str, key: str) -> FeatureTree:
         """Numbers that stand for classes."""
-        return ArrayFeature("int64", kind=kind or "ClassLabel", class_names=self._names(content, key))
+        names = self._names(content, key)
+        return ArrayFeature(
+            "int64", kind=kind or "ClassLabel", class_names=names, classes=_count(content, names)
+        )
 
     def image(self, content: JsonFields, kind: str, key: str) -> FeatureTree:
         """Image files."""
         names: tuple[str, ...] = ()
+        classes = None
         label = (
             content.raw("label") is not None or content.raw("labels") is not None or kind == "LabeledImage"
         )
         if label:
-            names = self._names(content.within("label") if "label" in content else content, key)
+            inner = content.within("label") if "label" in content else content
+            names = self._names(inner, key)
+            classes = _count(inner, names)
         shape = content.dims("shape") or (_LABELED_IMAGE if label else _IMAGE)
         if len(shape) < 3:
             raise content.error(f"shape: expected height, width and channels but got {shape}")
@@ -133,14 +139,14 @@ class _Reader:
             raise content.error(
                 f"dtype: expected uint8, uint16, or float32 of one channel but got {dtype} of {shape}"
             )
-        return ImageFeature(shape, dtype, kind or "Image", names)
+        return ImageFeature(shape, dtype, kind or "Image", names, classes, _file_format(content))
 
     def video(self, content: JsonFields, kind: str, key: str) -> FeatureTree:
         """A sequence of image files."""
         shape = content.dims("shape") or (None, *_IMAGE)
         if len(shape) != 4:
             raise content.error(f"shape: expected frames, height, width and channels but got {shape}")
-        frame = ImageFeature(shape[1:], self._dtype(content, "uint8"))
+        frame = ImageFeature(shape[1:], self._dtype(content, "uint8"), file_format=_file_format(content))
         return SequenceFeature(frame, shape[0], kind=kind or "Video")
 
     def audio(self, content: JsonFields, kind: str, key: str) -> FeatureTree:
@@ -210,6 +216,16 @@ class _Reader:
         except TypeError:
             raise content.error(f"dtype: there is no type {name!r}") from None
         return name
+
+
+def _count(content: JsonFields, names: tuple[str, ...]) -> int | None:
+    """Return how many classes there are; None if nobody says it."""
+    return len(names) or max(0, content.number("num_classes")) or None
+
+
+def _file_format(content: JsonFields) -> str:
+    name = content.text("encoding_format").lower()
+    return name if name in ("png", "jpeg") else ""
 
 
 _Read = Callable[[_Reader, JsonFields, str, str], FeatureTree]
