@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import pickle
 import re
 from typing import Any
@@ -321,3 +322,40 @@ def test_steps_that_only_have_sequences_are_not_counted(path):
     robots = tfr.rlds.open(write(path, [stored], features(steps=dataset_of(features(x=inner))), shards=1))
     assert "cannot be counted" in error_of(tfr.errors.InvalidArgumentError, lambda: robots.steps("train"))
     assert len(robots.episodes("train")) == 1
+
+
+def test_statistics_are_those_of_plain_numpy(robots):
+    found = robots.statistics("train")
+    assert sorted(found) == ["action", "num_trajectories", "num_transitions", "observation/state"]
+    assert (found["num_trajectories"], found["num_transitions"]) == (4, 13)
+    steps = list(robots.steps("train"))
+    for name, values in (
+        ("action", [each["action"] for each in steps]),
+        ("observation/state", [each["observation"]["state"] for each in steps]),
+    ):
+        stacked = np.array(values)
+        expected = {kind: getattr(stacked, kind)(0) for kind in ("mean", "std", "max", "min")}
+        expected |= {f"q{percent:02}": np.quantile(stacked, percent / 100, axis=0) for percent in (1, 99)}
+        assert sorted(found[name]) == sorted(expected)
+        for kind, each in expected.items():
+            np.testing.assert_allclose(found[name][kind], each, rtol=1e-5)
+    assert json.loads(json.dumps(found)) == found
+
+
+def test_statistics_of_parts_and_of_other_features(robots):
+    found = robots.statistics("train[:1]", ["is_first"])
+    assert found["num_transitions"] == 3
+    assert (found["is_first"]["mean"], found["is_first"]["max"]) == (pytest.approx(1 / 3), 1.0)
+    refused = tfr.errors.InvalidArgumentError
+    assert "no feature 'acton' of numbers" in error_of(refused, lambda: robots.statistics("train", ["acton"]))
+    assert "'observation/image' of numbers" in error_of(
+        refused, lambda: robots.statistics("train", ["observation/image"])
+    )
+
+
+def test_statistics_need_steps(path):
+    robots = tfr.rlds.open(write(path, [empty()], shards=1))
+    with pytest.warns(UserWarning, match="1 episodes"):
+        assert "no steps in 'train'" in error_of(
+            tfr.errors.InvalidArgumentError, lambda: robots.statistics("train")
+        )

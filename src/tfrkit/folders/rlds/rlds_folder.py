@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from functools import reduce
 from typing import Any, Final, Literal
 
 import numpy as np
@@ -15,6 +16,7 @@ from tfrkit.folders.folder_kind import FolderDescription
 from tfrkit.folders.load import load, open_folder, records_of
 from tfrkit.folders.rlds.episode_lengths import count_steps
 from tfrkit.folders.rlds.step_leaves import StepLeaf, step_feature, step_leaves
+from tfrkit.folders.rlds.step_statistics import statistics_of
 from tfrkit.folders.rlds.windows import MASK, Span, WindowsNode
 from tfrkit.folders.shard_records import ShardRecordsNode
 from tfrkit.folders.split_language import EvenSplit
@@ -26,6 +28,9 @@ from tfrkit.stores.paths import PathLike
 __all__ = ["RldsFolder", "open"]
 
 _OBSERVATION: Final = "observation"
+_ACTION: Final = "action"
+_MOST_NUMBERS: Final = 64  # of a state in a step: embeddings and depths have more
+_STEPS_AT_ONCE: Final = 4096
 _SHOWN: Final = 3  # empty episodes that are named
 
 
@@ -116,6 +121,49 @@ class RldsFolder:
         chosen = _spans(step_leaves(self._steps), default, dict(spans or {}))
         return self._dataset(split, chosen, mask=pad == "mask", decode=decode)
 
+    def statistics(self, split: str | EvenSplit, features: Sequence[str] | None = None) -> dict[str, Any]:
+        """Compute the statistics by which actions and states are normalised, in one pass that decodes no images.
+
+        Args:
+            split: such as "train" or "train[:10%]".
+            features: names inside a step, such as "action"; by default those of floats, at most 64 in a step, that are
+                `action` or `observation`, or in a dict of that name. Their values are held in memory.
+
+        Returns:
+            For each feature a dict of `mean`, `std`, `max`, `min`, `q01` and `q99`, lists of the shape that it has in
+            a step; and `num_transitions` and `num_trajectories`, the numbers of steps and of episodes. That is what
+            Octo and OpenVLA keep in dataset_statistics.json; `json.dump` writes it.
+
+        Raises:
+            InvalidArgumentError: there is no such feature of numbers, or no steps.
+
+        >>> found = tfrkit.rlds.open("bridge/1.0.0").statistics("train")  # doctest: +SKIP
+        >>> len(found["action"]["q01"]), found["num_trajectories"]  # doctest: +SKIP
+        (7, 25460)
+        """
+        leaves = {leaf.name: leaf for leaf in step_leaves(self._steps)}
+        default = [name for name, leaf in leaves.items() if _is_state(leaf)]
+        names = default if features is None else list(features)
+        for name in names:
+            if name not in leaves or not leaves[name].is_numbers:
+                raise InvalidArgumentError(
+                    f"There is no feature {name!r} of numbers, one shape for all steps. "
+                    f"{near_names(name, [each for each, leaf in leaves.items() if leaf.is_numbers])}"
+                )
+        if not names:
+            raise InvalidArgumentError("There are no actions and states of floats: pass features=[...].")
+        ds = self._dataset(split, dict.fromkeys(names, (0, 1)), mask=False, decode=True)
+        count = len(ds)
+        if not count:
+            raise InvalidArgumentError(f"There are no steps in {split!r} of which there could be statistics.")
+        parts: dict[str, list[Any]] = {name: [] for name in names}
+        for batch in ds.batch(_STEPS_AT_ONCE):
+            for name, found in parts.items():
+                found.append(reduce(dict.__getitem__, name.split("/") if name else [], batch)[:, 0])
+        made: dict[str, Any] = {name: statistics_of(np.concatenate(each)) for name, each in parts.items()}
+        episodes = len(self.lengths(split))
+        return {**made, "num_transitions": count, "num_trajectories": episodes}
+
     def _dataset(
         self, split: str | EvenSplit, spans: Mapping[str, Span] | None, *, mask: bool, decode: bool
     ) -> Dataset:
@@ -156,6 +204,11 @@ def open(folder: PathLike) -> RldsFolder:  # noqa: A001  # tfrkit.rlds.open
     (25460, 864292)
     """
     return RldsFolder(open_folder(folder))
+
+
+def _is_state(leaf: StepLeaf) -> bool:
+    named = leaf.name.split("/")[0] in (_ACTION, _OBSERVATION)
+    return named and leaf.is_numbers and leaf.is_float and max(leaf.each.values()) <= _MOST_NUMBERS
 
 
 def _positive(name: str, value: int) -> int:

@@ -62,6 +62,18 @@ class StepLeaf:
         """How many values a step has under each key; nothing if that differs from step to step."""
         return {} if self.leaf.levels else {key: prod(spec.shape) for key, spec in self._spec.items()}
 
+    @property
+    def is_numbers(self) -> bool:
+        """True if a step has numbers of one shape, stored as they are."""
+        shape, dtype = self.leaf.value_spec()
+        listed = "bytes" not in self.keys.values()
+        return listed and not self.leaf.levels and shape is not None and dtype.kind in "biuf"
+
+    @property
+    def is_float(self) -> bool:
+        """True if its values are floats."""
+        return self.leaf.value_spec()[1].kind == "f"
+
     @cached_property
     def _spec(self) -> dict[str, Any]:
         return self.whole.spec()
