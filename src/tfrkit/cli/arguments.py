@@ -235,7 +235,9 @@ class ProtoOptions(OptionSet):
         except InvalidArgumentError as error:
             raise UsageError(f"--proto: {error.message}") from error
         except OSError as error:
-            raise UsageError(f"--proto: {self.proto.rpartition(':')[0]}: {error.strerror}") from error
+            path = self.proto.rpartition(":")[0]
+            text = error.message if isinstance(error, OpError) else f"{path}: {error.strerror}"
+            raise UsageError(f"--proto: {text}") from error
 
 
 @option_class

@@ -73,7 +73,7 @@ def test_another_address_warns(tmp_path: Path) -> None:
         (["{file}", "--records", "1"], "--records is for --export"),
         (["{file}", "--proto", "a.pb:M", "--where", "label == 3"], "--where is for Examples"),
         (["{file}", "--proto", "a.pb:M", "--export", "page.html"], "--export is for Examples"),
-        (["{file}", "--proto", "nothing.pb:M"], "--proto: nothing.pb: No such file"),
+        (["{file}", "--proto", "nothing.pb:M"], "--proto: nothing.pb; No such file"),
         (
             ["{file}", "--export", "page.html", "--records", "1,-2"],
             "expected numbers with commas between them",

@@ -70,6 +70,14 @@ def test_what_the_compiler_says_is_the_error(tmp_path):
         compile_proto(path)
 
 
+def test_a_compiler_that_does_not_end_is_stopped(frame, monkeypatch):
+    monkeypatch.setattr(module, "_SECONDS", 0.01)
+    with pytest.raises(
+        InvalidArgumentError, match=r"^protoc has not compiled '.*frame\.proto' within 0\.01 seconds"
+    ):
+        compile_proto(frame)
+
+
 def test_a_missing_file_is_an_error_of_its_own(tmp_path):
     with pytest.raises(FileNotFoundError):
         compile_proto(tmp_path / "none.proto")

@@ -10,6 +10,7 @@ from google.protobuf import descriptor_pb2, struct_pb2, timestamp_pb2
 
 from tfrkit.errors import InvalidArgumentError
 from tfrkit.parsing.payloads.descriptor_set import message_descriptor, read_descriptors
+from tfrkit.stores.files import write_bytes
 
 
 def made(**files):
@@ -37,6 +38,31 @@ def test_a_set_comes_as_bytes_message_file_or_generated_code(tmp_path):
         assert message_descriptor(read_descriptors(source), "google.protobuf.Timestamp").full_name
     with pytest.raises(TypeError, match=r"^expected a FileDescriptorSet .* but got int$"):
         read_descriptors(3)
+
+
+def test_a_set_may_be_a_url(tmp_path):
+    data = made(frame=[]).SerializeToString()
+    for url in (f"file://{tmp_path}/frame.pb", "memory://sets/frame.pb"):
+        write_bytes(url, data)
+        assert read_descriptors(url) == data
+    with pytest.raises(FileNotFoundError):
+        read_descriptors("memory://sets/none.pb")
+    with pytest.raises(
+        InvalidArgumentError, match=r"^'memory://sets/frame\.proto' cannot be compiled where it is: copy"
+    ):
+        read_descriptors("memory://sets/frame.proto")
+
+
+def test_a_file_that_is_far_too_large_is_not_read(tmp_path):
+    path = tmp_path / "a.tfrecord"
+    with path.open("wb") as file:
+        file.truncate(1 << 40)
+    with pytest.raises(InvalidArgumentError) as error:
+        read_descriptors(path)
+    assert str(error.value) == (
+        f"{str(path)!r} has 1,099,511,627,776 bytes, and a descriptor set at most 268,435,456. "
+        "Does the path name the records?"
+    )
 
 
 def test_files_may_come_in_any_order():

@@ -37,14 +37,21 @@ def compile_proto(path: Path) -> bytes:
     root = _import_root(source, _IMPORT.findall(source.read_text(encoding="utf-8", errors="replace")))
     with tempfile.TemporaryDirectory(prefix="tfrkit-proto-") as folder:
         made = Path(folder, "set.pb")
-        done = subprocess.run(
-            [*_compiler(path), f"-I{root}", "--include_imports", f"--descriptor_set_out={made}", str(source)],
-            capture_output=True,
-            check=False,
-            text=True,
-            errors="replace",
-            timeout=_SECONDS,
-        )
+        command = [
+            *_compiler(path),
+            f"-I{root}",
+            "--include_imports",
+            f"--descriptor_set_out={made}",
+            str(source),
+        ]
+        try:
+            done = subprocess.run(
+                command, capture_output=True, check=False, text=True, errors="replace", timeout=_SECONDS
+            )
+        except subprocess.TimeoutExpired:
+            raise InvalidArgumentError(
+                f"protoc has not compiled {str(path)!r} within {_SECONDS} seconds: is a pipe among its imports?"
+            ) from None
         if done.returncode or not made.exists():
             said = (done.stderr or done.stdout).strip() or f"exit code {done.returncode}"
             raise InvalidArgumentError(f"protoc cannot compile {str(path)!r}: {said:.{_SHOWN}}")

@@ -20,20 +20,23 @@ from tfrkit.errors import InvalidArgumentError
 from tfrkit.model.messages import is_message, message_bytes, message_name
 from tfrkit.model.near_names import near_names
 from tfrkit.parsing.payloads.compile_proto import compile_proto
+from tfrkit.stores.files import file_size, read_bytes
+from tfrkit.stores.url import display_name, is_url, local_path
 
 __all__ = ["message_descriptor", "read_descriptors"]
 
 _SET: Final = "google.protobuf.FileDescriptorSet"
 _BROUGHT: Final = "google/protobuf/"  # the folder of the files that protobuf has itself
 _SHOWN: Final = 200
+_MAX_BYTES: Final = 256 << 20
 
 
 def read_descriptors(source: Any) -> bytes:
     """Return a serialised FileDescriptorSet.
 
     Args:
-        source: the set as bytes or as a message; the path of a file: of a set, or a `.proto` file; or what protoc has
-            generated for Python: a module or a class of messages.
+        source: the set as bytes or as a message; the path of a file: of a set, which may be a URL, or a `.proto` file;
+            or what protoc has generated for Python: a module or a class of messages.
 
     Raises:
         InvalidArgumentError: it is no set, or protoc refuses the `.proto` file.
@@ -52,11 +55,26 @@ def read_descriptors(source: Any) -> bytes:
             "expected a FileDescriptorSet (bytes or a message), or the path of one or of a .proto file, "
             f"or a generated module or class, but got {type(source).__name__}"
         )
-    path = Path(os.fspath(source))
-    if path.suffix == ".proto":
-        return compile_proto(path)
-    found = path.read_bytes()
-    _files_of(found, repr(str(path)))  # which refuses a file that is something else
+    path = os.fspath(source)
+    if not path.endswith(".proto"):
+        return _read_set(path)
+    if is_url(path):
+        raise InvalidArgumentError(
+            f"{display_name(path)!r} cannot be compiled where it is: copy it to this machine with all that it imports, "
+            "or name a descriptor set that protoc --include_imports --descriptor_set_out=FILE has made of it"
+        )
+    return compile_proto(Path(local_path(path)))
+
+
+def _read_set(path: str) -> bytes:
+    size = file_size(path)
+    if size > _MAX_BYTES:
+        raise InvalidArgumentError(
+            f"{display_name(path)!r} has {size:,} bytes, and a descriptor set at most {_MAX_BYTES:,}. "
+            "Does the path name the records?"
+        )
+    found = read_bytes(path)
+    _files_of(found, repr(display_name(path)))  # which refuses a file that is something else
     return found
 
 
