@@ -10,6 +10,7 @@ from typing import Final
 from tfrkit.errors import InvalidArgumentError, NotFoundError
 from tfrkit.folders.folder_kind import FolderKind, FolderListing
 from tfrkit.folders.kinds.detection_folder import DetectionFolder
+from tfrkit.folders.kinds.earth_engine_folder import EarthEngineFolder
 from tfrkit.folders.kinds.manifest_folder import ManifestFolder
 from tfrkit.folders.kinds.plain_folder import PlainFolder
 from tfrkit.folders.kinds.seqio_folder import SeqioFolder
@@ -26,6 +27,7 @@ _BUILT_IN: Final[tuple[FolderKind, ...]] = (
     SeqioFolder(),
     TfxFolder(),
     DetectionFolder(),
+    EarthEngineFolder(),
     PlainFolder(),
 )
 _added: list[FolderKind] = []

@@ -156,14 +156,18 @@ def records_of(
         NotFoundError: there is no such split.
         InvalidArgumentError: a split is not of the language, or has no such records.
     """
-    wanted = splits_in(split, list(found.splits))
+    known = found.splits.get(split) if isinstance(split, str) else None
+    wanted = [split] if known is not None else splits_in(split, list(found.splits))
     counts = {
         name: _counts(each)
         if name in wanted
         else [0 if shard.records is None else shard.records for shard in each.shards]
         for name, each in found.splits.items()
     }
-    ranges = ranges_of(split, counts, rounding)
+    if known is not None:  # whatever is in its name
+        ranges = [SplitRange(known.name, 0, sum(counts[known.name]))]
+    else:
+        ranges = ranges_of(split, counts, rounding)
     files: dict[str, int] = {}
     parts = [
         part for each in ranges for part in _parts(each, found.splits[each.split], counts[each.split], files)
