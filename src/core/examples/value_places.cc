@@ -59,6 +59,20 @@ constexpr std::uint8_t kSecondTag = delimited_tag(2);
 
 }  // namespace
 
+bool find_in_entry(Bytes entry, std::span<const Bytes> keys,
+                   std::span<FoundValues> found) noexcept {
+  Bytes key;
+  Bytes feature;
+  Wire wire(entry);
+  if (!wire.expect(kFirstTag) || !wire.read_message(key) || !is_utf8(key)) return false;
+  if (!read_only_message(wire, kSecondTag, feature)) return false;
+  const auto wanted =
+      std::ranges::find_if(keys, [&](Bytes each) noexcept { return same(each, key); });
+  if (wanted == keys.end()) return true;
+  FoundValues& values = found[static_cast<std::size_t>(wanted - keys.begin())];
+  return values.kind == Kind::kUnset && read_feature(feature, values);
+}
+
 bool find_values(Bytes record, std::span<const Bytes> keys, std::span<FoundValues> found) noexcept {
   std::ranges::fill(found, FoundValues{});
   if (record.empty()) return true;
@@ -68,17 +82,8 @@ bool find_values(Bytes record, std::span<const Bytes> keys, std::span<FoundValue
   if (!read_only_message(whole, kFirstTag, features)) return false;
   for (Wire wire(features); !wire.at_end();) {
     Bytes entry;
-    Bytes key;
-    Bytes feature;
     if (!wire.expect(kFirstTag) || !wire.read_message(entry)) return false;
-    Wire inside(entry);
-    if (!inside.expect(kFirstTag) || !inside.read_message(key) || !is_utf8(key)) return false;
-    if (!read_only_message(inside, kSecondTag, feature)) return false;
-    const auto wanted =
-        std::ranges::find_if(keys, [&](Bytes each) noexcept { return same(each, key); });
-    if (wanted == keys.end()) continue;
-    FoundValues& values = found[static_cast<std::size_t>(wanted - keys.begin())];
-    if (values.kind != Kind::kUnset || !read_feature(feature, values)) return false;
+    if (!find_in_entry(entry, keys, found)) return false;
   }
   return true;
 }

@@ -26,6 +26,10 @@ struct FoundValues {
 [[nodiscard]] bool find_values(Bytes record, std::span<const Bytes> keys,
                                std::span<FoundValues> found) noexcept;
 
+// Does the same with a single map entry of a record.
+[[nodiscard]] bool find_in_entry(Bytes entry, std::span<const Bytes> keys,
+                                 std::span<FoundValues> found) noexcept;
+
 // Sets where each byte string of a BytesList begins, counted from `origin`, and its length; false
 // if there are not as many as the spans have entries. `list` lies after `origin` in the same bytes.
 [[nodiscard]] bool place_strings(Bytes list, const std::byte* origin,

@@ -62,6 +62,13 @@ def path(tmp_path):
     return str(tmp_path / "robots")
 
 
+@pytest.fixture(params=["leap", "stream"])
+def counting(request, monkeypatch):
+    """Count steps as those of large records are, and of small ones."""
+    size = 0 if request.param == "leap" else 1 << 60
+    monkeypatch.setattr("tfrkit.folders.rlds.episode_lengths._LEAP_BYTES", size)
+
+
 def write(path, episodes, described=DESCRIBED, **options):
     return write_tfds(path, episodes, described, labels=(), **options)
 
@@ -169,6 +176,7 @@ def test_other_data_sets_are_refused(path):
     assert "no RLDS data set: expected a feature 'steps' that is a Dataset or Sequence but it has 'x'" in text
 
 
+@pytest.mark.usefixtures("counting")
 def test_episodes_without_steps_are_counted_and_named(path):
     robots = tfr.rlds.open(write(path, [episode(0, 2), empty(), episode(1, 3), empty()]))
     assert robots.lengths("train").tolist() == [2, 3, 0, 0]
@@ -220,6 +228,7 @@ def test_a_feature_that_a_record_lacks_is_named(path):
     assert ds[1]["action"].shape == (8, 3)
 
 
+@pytest.mark.usefixtures("counting")
 def test_a_record_whose_steps_cannot_be_counted_is_named(path):
     lacks = episode(1, 3)
     del lacks["steps/is_first"]
@@ -245,6 +254,7 @@ def test_values_that_are_no_whole_steps_are_an_error(path):
     assert "feature 'steps/action': expected 3 values for each step but got 8 in all; in record 0 of" in text
 
 
+@pytest.mark.usefixtures("counting")
 def test_records_of_unusual_form_are_read(path):
     """The features in two pieces, which merge: no writer makes that, and protobuf reads it."""
     robots = tfr.rlds.open(write(path, [episode(0, 4)], shards=1))
@@ -272,6 +282,19 @@ def test_a_damaged_record_is_an_error_of_its_windows(path):
     assert "checksum" in error_of(tfr.errors.DataLossError, lambda: ds[2])
 
 
+@pytest.mark.usefixtures("counting")
+def test_steps_are_counted_by_any_feature(path):
+    random = np.random.default_rng(3)
+    lengths = random.integers(0, 40, 30).tolist()
+    for shape, kind in ((tensor("float32", 3, 2), "f"), (TEXT, "s"), (tensor("int64", 2), "i")):
+        values = {"f": [0.5] * 6, "s": [b"text"], "i": [1 << 40, -1]}[kind]
+        episodes = [{"a": b"x" * 300, "steps/x": values * length, "zz": 1} for length in lengths]
+        described = features(steps=dataset_of(features(x=shape)), a=TEXT, zz=tensor("int64"))
+        robots = tfr.rlds.open(write(f"{path}-{kind}", episodes, described, shards=1))
+        assert robots.lengths("train").tolist() == lengths
+
+
+@pytest.mark.usefixtures("counting")
 def test_compressed_shards_are_read(path):
     write(path, [episode(*each) for each in enumerate(LENGTHS)])
     for number in range(2):
@@ -290,6 +313,7 @@ def test_folders_of_other_stores_are_opened():
     assert values(robots.windows("train[:3]", 1, 1)) == [[each] for each in ORDER[:8]]
 
 
+@pytest.mark.usefixtures("counting")
 def test_counts_that_the_description_has_wrong_are_an_error(path):
     split = {"name": "train", "shardLengths": ["2", "3"]}
     robots = tfr.rlds.open(
@@ -307,6 +331,7 @@ def test_steps_named_mask_have_no_mask(path):
     assert robots.windows("train", 1, 2)[0]["mask"].tolist() == [1, 2]
 
 
+@pytest.mark.usefixtures("counting")
 def test_steps_that_are_no_dicts(path):
     described = features(steps=dataset_of(tensor("int32")))
     ds = tfr.rlds.open(write(path, [{"steps": [5, 6, 7]}], described, shards=1)).windows("train", 1, 2)

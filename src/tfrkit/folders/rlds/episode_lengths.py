@@ -1,31 +1,39 @@
 """How many steps each episode has: one pass over the files that decodes nothing.
 
-A feature that has as many values in every step is counted where it lies in the record. CRCs are left to whoever reads
-a record for its values.
+A feature that has as many values in every step is counted where it lies in the record; of large records little else is
+read. CRCs are checked when a record is read for its values.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import os
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Final
 
 import numpy as np
 
 from tfrkit import _core
-from tfrkit.errors import DataLossError, InvalidArgumentError
+from tfrkit.errors import DataLossError, InvalidArgumentError, os_errors
 from tfrkit.folders.rlds.episode_record import EpisodeReader
 from tfrkit.folders.rlds.step_leaves import STEPS, StepLeaf
 from tfrkit.model.block import Block
 from tfrkit.model.policy import TFRKIT
 from tfrkit.model.row_selection import IntArray
+from tfrkit.records.access.record_file import RecordFile
 from tfrkit.records.read.file_reader import BLOCK_BYTES
+from tfrkit.records.read.frame_splitter import FOOTER_BYTES, HEADER_BYTES
 from tfrkit.records.read.reader import BlockReader
-from tfrkit.stores.url import display_name
+from tfrkit.records.sniff.compression_sniffer import HEAD_BYTES, starts_with_frame
+from tfrkit.stores.files import is_local
+from tfrkit.stores.url import display_name, local_path
+from tfrkit.threads import thread_pool
 
 __all__ = ["count_steps"]
 
+_LEAP_BYTES: Final = 1 << 17  # of a record on average: from there on leaping is faster than reading all
 _FIRST: Final = f"{STEPS}/is_first"  # which every step has
 
 
@@ -49,17 +57,72 @@ def count_steps(files: Sequence[str], leaves: Sequence[StepLeaf]) -> dict[str, I
         )
     # Counting numbers that are one a step takes next to nothing; byte strings are walked.
     key = min(each, key=lambda key: (types[key] == "bytes", each[key], key != _FIRST))
-    reader = EpisodeReader({key: types[key] for key in each})
-    found: dict[str, list[IntArray]] = {file: [] for file in files}
-    with closing(BlockReader(list(files), replace(TFRKIT, crc=False), None, BLOCK_BYTES)) as blocks:
-        for block in blocks:
-            counts = _core.count_values([block.piece], key.encode())
-            unusual = (counts < 0) | (counts % each[key] != 0)
-            counts //= each[key]
-            for row in np.flatnonzero(unusual).tolist():
-                counts[row] = _count(block[row : row + 1], reader, each)
-            found[files[blocks.file]].append(counts)
-    return {file: np.concatenate([np.zeros(0, np.int64), *parts]) for file, parts in found.items()}
+    counter = _Counter(key, each, EpisodeReader({key: types[key] for key in each}))
+    found = dict(zip(files, thread_pool().map(counter.leap, files), strict=True))
+    streamed = counter.stream([file for file, counts in found.items() if counts is None])
+    return {file: streamed[file] if counts is None else counts for file, counts in found.items()}
+
+
+@dataclass(frozen=True, slots=True)
+class _Counter:
+    """Counts steps by one key.
+
+    Attributes:
+        key: the feature that is counted.
+        each: by key how many values a step has.
+        reader: finds all keys, for records of unusual form.
+    """
+
+    key: str
+    each: Mapping[str, int]
+    reader: EpisodeReader
+
+    def leap(self, file: str) -> IntArray | None:
+        """Count those of a file of large records: from feature to feature, reading the beginning of each.
+
+        Returns:
+            None if it is remote, compressed or of small records, which are sooner read as a stream.
+        """
+        if not is_local(file):
+            return None
+        with os_errors(file), open(local_path(file), "rb", buffering=0) as source:
+            if not starts_with_frame(source.read(HEAD_BYTES)):
+                return None
+            records = RecordFile(file, index="save", crc=False)
+            frames = records.index.frames
+            if frames[-1] < _LEAP_BYTES * len(records):
+                return None
+            if hasattr(os, "posix_fadvise"):  # not on macOS
+                os.posix_fadvise(source.fileno(), 0, 0, os.POSIX_FADV_RANDOM)
+            counts = _core.count_values_at(
+                source.fileno(),
+                frames[:-1] + HEADER_BYTES,
+                np.diff(frames) - HEADER_BYTES - FOOTER_BYTES,
+                self.key.encode(),
+            )
+        return self._steps(counts, lambda row: records.take([row]))
+
+    def stream(self, files: Sequence[str]) -> dict[str, IntArray]:
+        """Count those of files that are read as a whole."""
+        found: dict[str, list[IntArray]] = {file: [np.zeros(0, np.int64)] for file in files}
+        with closing(BlockReader(list(files), replace(TFRKIT, crc=False), None, BLOCK_BYTES)) as blocks:
+            for block in blocks:
+                counts = _core.count_values([block.piece], self.key.encode())
+                found[files[blocks.file]].append(self._steps(counts, partial(_row, block)))
+        return {file: np.concatenate(parts) for file, parts in found.items()}
+
+    def _steps(self, counts: IntArray, row_of: Callable[[int], Block]) -> IntArray:
+        """Return the numbers of steps by those of values; records that they do not say are looked into."""
+        each = self.each[self.key]
+        unusual = np.flatnonzero((counts < 0) | (counts % each != 0))
+        counts //= each
+        for row in unusual.tolist():
+            counts[row] = _count(row_of(row), self.reader, self.each)
+        return counts
+
+
+def _row(block: Block, row: int) -> Block:
+    return block[row : row + 1]
 
 
 def _count(block: Block, reader: EpisodeReader, each: Mapping[str, int]) -> int:
