@@ -38,15 +38,15 @@ OWN_FOLDERS_OF_TESTS = {
 # a decision, with its reason beside it.
 STEP = 50
 PART_LINES = {
-    "src/bindings": 9_600,  # many files, or images, in one call; permutations; maps, asked for ahead; messages
-    "src/core": 16_150,  # what a record means; shuffled records; permutations; messages of any type; PNG files; places
+    "src/bindings": 9_700,  # many files, or images, in one call; permutations; maps, asked for ahead; messages
+    "src/core": 16_200,  # what a record means; shuffled records; permutations; messages of any type; PNG files; places
     "src/tfrkit": 1_850,  # names, errors, secrets, options, extras, threads (without a lock); names of folders
     "src/tfrkit/build": 20_000,  # Hive, and what it refuses; options; formats; row expressions; shuffles; WebDataset
     "src/tfrkit/cli": 3_900,  # build hive; skipped damage; `tfr sql`: rows of any type; `tfr view`, `tfr folder`
     "src/tfrkit/codecs": 1_800,  # what foreign files are by their first bytes; output left when all input is taken
     "src/tfrkit/data": 18_500,  # by number: ranks, positions, seeds; shards before stages; interruptions anywhere
     "src/tfrkit/engines": 1_700,  # the door, threads, processes, Ray, Spark and its errors, a channel to workers
-    "src/tfrkit/folders": 6_500,  # the door; TFDS: descriptions, splits, order, features, written too; plain folders
+    "src/tfrkit/folders": 6_750,  # the door; TFDS: descriptions, splits, order, features, written too; plain folders
     "src/tfrkit/images": 5_800,  # headers of files of all formats, and how photos are turned, which were in build
     "src/tfrkit/integrations": 5_050,  # SQL and frames; torch, JAX, grain, Keras; Ray and Spark, with their stores
     "src/tfrkit/model": 4_800,  # misspelt attributes are answered with the nearest one; records that a shuffle drew
