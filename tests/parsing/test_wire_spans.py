@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import struct
+
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import tfrkit
-from tfrkit.parsing.wire_spans import WireSpan, wire_spans
+from tfrkit.model.wire import wire_varint
+from tfrkit.parsing.wire_spans import WireField, WireSpan, wire_spans
 
 
 def cover(spans: list[WireSpan], begin: int, end: int) -> None:
@@ -30,6 +33,32 @@ def test_every_byte_of_an_example_has_its_meaning() -> None:
     assert ("['label'].value.int64_list.value[0]", "-3") in values
     assert ("['name'].value.bytes_list.value", "'cat'") in values
     assert ("['x'].value.float_list.value[1]", "2") in values
+
+
+def test_messages_that_are_given_have_names_and_values_of_their_kinds() -> None:
+    messages = {
+        "Frame": {
+            1: WireField("id", kind="zigzag"),
+            2: WireField("at", kind="double"),
+            3: WireField("in", "Frame"),
+        },
+    }
+    data = b"\x08\x03" + b"\x11" + struct.pack("<d", 0.1) + b"\x1a\x02\x08\x04" + b"\x20\x01"
+    spans = wire_spans(data, "Frame", 0, len(data), 100, messages)
+    cover(spans, 0, len(data))
+    assert {span.path: span.label for span in spans} == {
+        "Frame.id": "-2", "Frame.at": "0.1", "Frame.in": "2 bytes", "Frame.in.id": "2",
+        "Frame.field 4": "1",
+    }  # fmt: skip
+
+
+def test_a_message_that_holds_itself_is_followed_to_a_limit() -> None:
+    data = b"\x08\x01"
+    for _ in range(5000):
+        data = b"\x1a" + wire_varint(len(data)) + data
+    spans = wire_spans(data, "Frame", 0, len(data), 1000, {"Frame": {3: WireField("in", "Frame")}})
+    cover(spans, 0, len(data))
+    assert max(span.path.count(".in") for span in spans) == 101
 
 
 def test_steps_of_a_sequence_example() -> None:

@@ -76,8 +76,11 @@ def test_a_record_has_its_values_and_a_program_that_reads_it(client: Client, tmp
     fields = scope["fields"]
     assert isinstance(fields, dict)
     assert fields["lenses.name"].to_list() == [b"wide", b"wide"]
-    assert [span["label"] for span in found["wire"][:2]] == ["field 1", "-1"]
-    assert client.json("/api/wire", n=0)["spans"]
+    labels = {span["path"]: span["label"] for span in found["wire"]}
+    assert labels["pkg.Frame.id"] == "-1"
+    assert labels["pkg.Frame.lenses.name"] == "'wide'"
+    assert labels["pkg.Frame.image"] == f"{len(PNG)} bytes"
+    assert client.json("/api/wire", n=0)["spans"] == found["wire"]
     assert client.json("/api/record", n=1)["content"] == "some words"
     assert client.json("/api/record", n=2)["features"] == []
 

@@ -5,13 +5,14 @@ Which fields a record has says protobuf's own class; their values come as column
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any, Final
 
 import numpy as np
 from google.protobuf import message_factory
 from google.protobuf.message import DecodeError
 
+from tfrkit.cached_property import cached_property
 from tfrkit.errors import InvalidArgumentError
 from tfrkit.model.block import Block
 from tfrkit.model.bytes_column import BytesColumn
@@ -20,11 +21,17 @@ from tfrkit.parsing.payloads.descriptor_set import message_descriptor, read_desc
 from tfrkit.parsing.payloads.parse_proto import ProtoSpec, fields_of, parse_messages
 from tfrkit.parsing.payloads.proto_fields import is_repeated, shown_name
 from tfrkit.parsing.serialized_input import as_records
+from tfrkit.parsing.wire_spans import WireField
 from tfrkit.records.read.decoded_record import DecodedRecord, place_in
 
 __all__ = ["MessageType"]
 
 _DEEPEST: Final = 99  # messages in one another, as a path may have
+# By FieldDescriptorProto.Type: how the bytes of a value are shown; the others are of fixed size, or messages.
+_WIRE_KINDS: Final = {
+    1: "double", 2: "float", 9: "text", 12: "value", 17: "zigzag", 18: "zigzag",
+    **dict.fromkeys((3, 4, 5, 8, 13, 14), "int64"),
+}  # fmt: skip
 _MOST_PATHS: Final = 2000  # of a block
 _MOST_MESSAGES: Final = 20_000  # in a record; fields that only later ones have are not shown
 
@@ -70,6 +77,17 @@ class MessageType:
             )
         return cls(read_descriptors(path), name, path)
 
+    @cached_property
+    def wire_fields(self) -> Mapping[str, Mapping[int, WireField]]:
+        """The fields of the message and of all in it, for `wire_spans`."""
+        pending, found = [self._class.DESCRIPTOR], {}
+        while pending:
+            message = pending.pop()
+            if message.full_name not in found:
+                found[message.full_name] = {each.number: _wire_field(each) for each in message.fields}
+                pending += [each.message_type for each in message.fields if each.message_type is not None]
+        return found
+
     def decode(self, block: Block, keys: Collection[str] | None) -> Iterator[DecodedRecord]:
         """Yield the records of a block; with `keys` only these fields.
 
@@ -106,6 +124,11 @@ class MessageType:
     def _columns(self, records: list[bytes], paths: Collection[str]) -> dict[str, Any]:
         spec = ProtoSpec(self._descriptors, self.name, tuple((path, path) for path in paths), "name")
         return parse_messages(fields_of(spec), as_records(records), 1)[0]
+
+
+def _wire_field(field: Any) -> WireField:
+    inner = "" if field.message_type is None else field.message_type.full_name
+    return WireField(field.name, inner, _WIRE_KINDS.get(field.type, "data"))
 
 
 def _walk(message: Any, prefix: str, paths: dict[str, None], left: list[int], depth: int) -> bool:

@@ -9,6 +9,7 @@ from typing import Any, Final
 from tfrkit import _core
 from tfrkit.errors import OutOfRangeError
 from tfrkit.parsing.wire_spans import wire_spans
+from tfrkit.records.read.decoded_message import MessageType
 from tfrkit.records.read.decoded_record import DecodedRecord
 from tfrkit.records.sniff.value_sniffer import Sample, sniff_values
 from tfrkit.stores.files import is_local
@@ -60,7 +61,7 @@ def record_json(session: Session, asked: Asked) -> dict[str, Any]:
         "message": (record.message or None) if record is not None else None,
         "steps": _step_count(record),
         **_features(record, viewed.outline, asked.number("step") if asked.maybe("step") else None),
-        "wire": _spans(frame.payload, kind, 0, _FIRST_BYTES),
+        "wire": _spans(frame.payload, kind, 0, _FIRST_BYTES, viewed.message),
         "python": _python(viewed, found, kind, record),
         "error": frame.error or None,
     }
@@ -80,7 +81,7 @@ def wire_json(session: Session, asked: Asked) -> dict[str, Any]:
     message = session.get(asked.text("set", "a")).message
     record = decode_frames([frame], [], message)[0] if frame.data else None
     kind = "bytes" if record is None or record.data is not None else message_of(record)
-    return {"start": start, "spans": _spans(frame.payload, kind, start, start + count)}
+    return {"start": start, "spans": _spans(frame.payload, kind, start, start + count, message)}
 
 
 def message_of(record: DecodedRecord) -> str:
@@ -94,9 +95,14 @@ def _frame(session: Session, asked: Asked) -> RawFrame:
     return session.get(asked.text("set", "a")).data.one(asked.number("n")).frame
 
 
-def _spans(payload: bytes, kind: str, start: int, end: int) -> list[dict[str, Any]]:
+def _spans(
+    payload: bytes, kind: str, start: int, end: int, message: MessageType | None
+) -> list[dict[str, Any]]:
     if kind in ("bytes", "none") and sniff_values([Sample(payload[:_LOOK_BYTES], len(payload))]):
         return []  # a text, a picture or the like
+    if kind == "message" and message is not None:
+        spans = wire_spans(payload, message.name, start, end, _SPANS, message.wire_fields)
+        return [span.to_dict() for span in spans]
     known = kind if kind in ("Example", "SequenceExample") else ""
     return [span.to_dict() for span in wire_spans(payload, known, start, end, _SPANS)]
 
