@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from tests.viewer import page_data
+from tfrkit.records.read.decoded_message import MessageType
 from tfrkit.viewer.serve import listen, running
 from tfrkit.viewer.session import Session
 
@@ -38,11 +39,12 @@ def _files(*paths: Path | None) -> list[Path]:
 
 
 @contextlib.contextmanager
-def viewer_of(*paths: Path, compare: Path | None = None) -> Iterator[str]:
+def viewer_of(*paths: Path, compare: Path | None = None, message: MessageType | None = None) -> Iterator[str]:
     """Show files; gives the URL to open."""
     listener = listen()
     session = Session(
-        *([str(path) for path in found] if found else None for found in (_files(*paths), _files(compare)))
+        *([str(path) for path in found] if found else None for found in (_files(*paths), _files(compare))),
+        message,
     )
     with running(session, listener) as server:
         thread = Thread(target=server.run, args=([listener.socket],), daemon=True)

@@ -13,6 +13,8 @@ from playwright.sync_api import expect
 
 import tfrkit as tfr
 from tests.viewer.conftest import viewer_of
+from tests.viewer.shown.test_messages import FRAME, frames
+from tfrkit.records.read.decoded_message import MessageType
 
 OpenPage = Callable[..., Any]
 
@@ -149,3 +151,19 @@ def test_steps_follow_the_slider_and_stay_after_a_reload(open_page: OpenPage, st
     expect(page).to_have_url(re.compile("step=5"))
     page.reload()
     expect(page.locator(".step-number")).to_have_text("step 5 of 21")
+
+
+def test_messages_of_another_type_are_shown_with_their_fields(open_page: OpenPage, tmp_path: Path) -> None:
+    with tfr.TFRecordWriter(tmp_path / "a.tfrecord") as writer:
+        writer.write_many([FRAME, b"some words", FRAME])
+    message = MessageType(frames(), "pkg.Frame")
+    with viewer_of(tmp_path / "a.tfrecord", message=message) as url:
+        page = open_page(url, "#/record?n=0")
+        expect(page.locator(".image-view img")).to_be_visible()
+        expect(page.locator("body")).to_contain_text("lenses.points")
+        page.locator(".hex .run.wire-text").first.hover()
+        expect(page.locator(".wire-told")).to_contain_text("name")
+        page = open_page(url, "#/grid")
+        expect(page.locator(".item")).to_have_count(3)
+        expect(page.locator("body")).to_contain_text("as pkg.Frame")
+        expect(open_page(url, "#/features").locator(".card")).to_have_count(4)
