@@ -189,7 +189,8 @@ def test_sizes_below_a_byte_are_refused():
 
 FUNCTIONS = [
     tfr.build.table, tfr.build.images, tfr.build.export, tfr.build.export_images,
-    tfr.build.export_webdataset, tfr.compress, tfr.merge, tfr.reshard, tfr.sample, tfr.select, tfr.shuffle,
+    tfr.build.export_webdataset, tfr.build.export_array_record, tfr.compress, tfr.merge, tfr.reshard, tfr.sample,
+    tfr.select, tfr.shuffle,
 ]  # fmt: skip
 
 

@@ -14,6 +14,7 @@ __all__ = ["lazy", "require"]
 _EXTRAS: dict[str, tuple[str, str]] = {
     "PIL.Image": ("pillow", "images"),
     "PIL.ImageFile": ("pillow", "images"),
+    "array_record.python.array_record_module": ("array_record", "array_record"),
     "boto3": ("boto3", ""),
     "datasets": ("datasets", "datasets"),
     "duckdb": ("duckdb", "sql"),

@@ -66,6 +66,9 @@ def test_numbers_that_become_infinite_and_kinds_of_columns_are_told(command, fol
 
 def test_every_command_that_builds_has_the_limit(command):
     commands = ["compress", "merge", "reshard", "sample", "select", "shuffle", "split"]
-    commands += [f"export {kind}" for kind in ("parquet", "arrow", "jsonl", "csv", "images", "webdataset")]
+    commands += [
+        f"export {kind}"
+        for kind in ("parquet", "arrow", "jsonl", "csv", "images", "webdataset", "array_record")
+    ]
     for name in ["build table", "build images", *commands]:
         assert "--max-bad" in command(*name.split(), "--help").out, name

@@ -84,7 +84,22 @@ def webdataset(sources: Path, out: Path, **run: Any) -> Any:
     )
 
 
-JOBS = [table, table_of_columns, shuffled_table, photos, reshard, shuffle, webdataset]
+def array_record(sources: Path, out: Path, **run: Any) -> Any:
+    return tfr.build.export_array_record(
+        sources / "records" / "*.gz", out / "a", shards=4, group_size=10, **run
+    )
+
+
+JOBS = [
+    table,
+    table_of_columns,
+    shuffled_table,
+    photos,
+    reshard,
+    shuffle,
+    webdataset,
+    array_record,
+]
 
 
 @pytest.mark.parametrize("engine", ENGINES)

@@ -7,6 +7,7 @@ n-th of them, for n from the first to the last.
 from __future__ import annotations
 
 import itertools
+import multiprocessing
 import os
 import random
 import signal
@@ -251,12 +252,29 @@ def test_images_killed_anywhere_end_with_the_same_bytes(tmp_path):
     kill_everywhere(lambda folder: command(*images, folder, *options), nothing, tmp_path / "out", 20)
 
 
-def test_exports_killed_anywhere_end_with_the_same_bytes(tmp_path):
+def kill_exports(form: str, place: Path) -> None:
+    """Kill exports, in a process of which no thread of array_record is: what is forked then could not use it."""
+    parent = os.getpid()
+
+    def work(folder: Path) -> None:
+        def export() -> None:
+            command(
+                "export", form, place / "a.tfrecord", folder / "t", "--shards", 3, "--workers", 2, "--quiet"
+            )
+
+        if os.getpid() == parent:
+            run_in_child(export, None)
+        else:
+            export()
+
+    kill_everywhere(work, nothing, place / "out")
+
+
+@pytest.mark.parametrize("form", ["webdataset", "array_record"])
+def test_exports_killed_anywhere_end_with_the_same_bytes(form, tmp_path):
     with tfr.TFRecordWriter(tmp_path / "a.tfrecord") as writer:
         writer.write_batch({"id": np.arange(300), "text": ["ab" * (row % 99) for row in range(300)]})
-    options = ("--shards", 3, "--workers", 2, "--quiet")
-    for form in ("webdataset",):
-        export = "export", form, tmp_path / "a.tfrecord"
-        kill_everywhere(
-            lambda folder, export=export: command(*export, folder / "t", *options), nothing, tmp_path / form
-        )
+    process = multiprocessing.get_context("spawn").Process(target=kill_exports, args=(form, tmp_path))
+    process.start()
+    process.join()
+    assert process.exitcode == 0

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from tfrkit.model.near_names import missing_name
 
 if TYPE_CHECKING:
+    from tfrkit.build.export.export_array_record import export_array_record
     from tfrkit.build.export.export_images import ImagesReport, export_images
     from tfrkit.build.export.export_table import ExportedFile, ExportReport, export
     from tfrkit.build.export.export_webdataset import export_webdataset
@@ -27,6 +28,7 @@ __all__ = [
     "ImagesReport",
     "Progress",
     "export",
+    "export_array_record",
     "export_images",
     "export_webdataset",
     "hive",
@@ -37,6 +39,7 @@ __all__ = [
 # Each module with what it gives to this one.
 _EXPORTS = {
     "export.export_table": "ExportReport ExportedFile export",
+    "export.export_array_record": "export_array_record",
     "export.export_images": "ImagesReport export_images",
     "export.export_webdataset": "export_webdataset",
     "images.build_images": "images",

@@ -73,6 +73,11 @@ class WebDatasetKeywords(ShardExportKeywords, total=False):
     columns: Collection[str] | None
     names: Mapping[str, str] | None
 
+class ArrayRecordKeywords(ShardExportKeywords, total=False):
+    group_size: int
+    compression: Literal["zstd", "none"]
+    level: int
+
 class RunKeywords(JobKeywords, total=False):
     zones: bool
 

@@ -26,8 +26,10 @@ __all__ = [
 
 _SUFFIX: Final = ".tfrecord"
 # Files of other formats that jobs write, beside a manifest that names them; and the numbers of each.
-OTHER_FORMS: Final = {".tar": "-{0:06d}"}
-_OTHER: Final = re.compile(r"(?s)(.*?)(-[0-9]{6,})(\.tar)")
+OTHER_FORMS: Final = {".tar": "-{0:06d}", ".array_record": "-{0:05d}-of-{1:05d}"}
+_OTHER: Final = re.compile(
+    r"(?s)(.*?)(-[0-9]{6,}(?=\.tar)|-[0-9]{5,}-of-[0-9]{5,}(?=\.a))(\.tar|\.array_record)"
+)
 _STEM: Final = re.compile(r"(?s)(.*?)(-[0-9]{5,}-of-[0-9]{5,})?")
 
 RecordName = tuple[str, str]  # before the number; the number, such as "-00000-of-00004", or ""
@@ -84,8 +86,8 @@ def parse_record_name(name: str) -> RecordName | None:
 def other_name(prefix: str, number: int, count: int, form: str) -> str:
     """Return the name of one of some files of another format; the prefix ends with its suffix.
 
-    >>> other_name("train.tar", 3, 8, ".tar")
-    'train-000003.tar'
+    >>> other_name("train.tar", 3, 8, ".tar"), other_name("a.array_record", 3, 8, ".array_record")
+    ('train-000003.tar', 'a-00003-of-00008.array_record')
     """
     return prefix.removesuffix(form) + OTHER_FORMS[form].format(number, count) + form
 

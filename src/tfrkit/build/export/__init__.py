@@ -1,1 +1,1 @@
-"""Shards into other formats: Parquet, Arrow, JSON lines, CSV, image files and samples of WebDataset."""
+"""Shards into other formats: Parquet, Arrow, JSON lines, CSV, image files, samples of WebDataset, ArrayRecord."""

@@ -15,6 +15,7 @@ from tfrkit.stores.paths import PathLike
 
 __all__ = [
     "FORMATS",
+    "ArrayRecordOptions",
     "ColumnOptions",
     "CsvOptions",
     "Format",
@@ -236,3 +237,16 @@ class WebDatasetOptions(ShardExportOptions):
         several=True,
         read=read_pairs,
     )
+
+
+@option_class
+class ArrayRecordOptions(ShardExportOptions):
+    """The options of `export_array_record`."""
+
+    group_size: int = option(
+        1,
+        "How many records are compressed together, and read together: more are smaller, and slower to read singly.",
+        least=1,
+    )
+    compression: Literal["zstd", "none"] = option("zstd", "Of the records.")
+    level: int = option(3, "Of the compression: higher is smaller and slower.", least=1, most=22)

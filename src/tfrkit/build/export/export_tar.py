@@ -1,14 +1,17 @@
-"""Members of tar files, as Python's `tarfile` writes them in GNU's format: no time, no user, mode 0644."""
+"""Tar files: their members as Python's `tarfile` writes them in GNU's format, without time and user, of mode 0644."""
 
 from __future__ import annotations
 
 import tarfile
-from typing import Final
+from typing import ClassVar, Final, NamedTuple, Self
 
-__all__ = ["TAR_END", "tar_header", "tar_padding"]
+from tfrkit.stores import files
+
+__all__ = ["TarForm", "TarPart", "tar_header", "tar_padding"]
 
 _BLOCK: Final = 512
-TAR_END: Final = bytes(2 * _BLOCK)
+_END: Final = bytes(2 * _BLOCK)
+_PIECES: Final = 1024  # that an output takes at once
 _NAME_BYTES: Final = 100
 _MOST: Final = 8**11 - 1  # bytes that eleven octal digits say
 _BEFORE: Final = b"0000644\0" + b"0000000\0" * 2  # mode, user, group
@@ -36,3 +39,42 @@ def tar_header(name: bytes, size: int) -> bytes:
 def tar_padding(size: int) -> bytes:
     """Return what stands after the content. Pure: no I/O."""
     return bytes(-size % _BLOCK)
+
+
+class TarPart(NamedTuple):
+    """Members of some records, as buffers that follow each other."""
+
+    pieces: list[bytes | memoryview]
+    records: int
+
+
+class TarForm:
+    """Tar files as what a job writes; recipes make their members, as `TarPart`."""
+
+    suffix: ClassVar[str] = ".tar"
+
+    def open(self, path: str) -> TarFile:
+        return TarFile(path)
+
+
+class TarFile:
+    """Writes a tar file, which appears whole or not at all."""
+
+    def __init__(self, path: str) -> None:
+        self._output, self.records = files.create(path), 0
+
+    def __enter__(self) -> Self:
+        return self
+
+    def write_frames(self, part: TarPart) -> None:
+        for start in range(0, len(part.pieces), _PIECES):
+            self._output.write_pieces(part.pieces[start : start + _PIECES])
+        self.records += part.records
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        try:
+            if kind is None:
+                self._output.write(_END)
+                self._output.close()
+        finally:
+            self._output.discard()

@@ -16,9 +16,8 @@ from tfrkit.build.export.export_names import safe_name
 from tfrkit.build.export.export_options import WebDatasetOptions
 from tfrkit.build.export.export_sample_files import Found, SampleFile, settle_files
 from tfrkit.build.export.export_shards import plan_form
-from tfrkit.build.export.export_tar import TAR_END, tar_header, tar_padding
+from tfrkit.build.export.export_tar import TarForm, TarPart, tar_header, tar_padding
 from tfrkit.build.job.job import BadInput, BuildReport, Job, SurveyMeter, TaskReporter
-from tfrkit.build.job.job_plan import FileBytes
 from tfrkit.build.reshape.frame_input import FrameInput
 from tfrkit.build.reshape.frame_output import run_frames
 from tfrkit.build.reshape.frame_recipe import FrameRecipe
@@ -41,7 +40,6 @@ NO_KEY: Final = "records without a key, which have their number instead"
 CHANGED: Final = "keys with characters that names of samples cannot have, which were changed"
 TAKEN: Final = "keys that another sample of the file has, which were given a number"
 EMPTY: Final = "records without any feature, which are an empty .json"
-_FORM: Final = ".tar"
 _LARGE: Final = 1 << 14  # bytes from which on a value is written from where it is, and not copied
 
 
@@ -90,7 +88,7 @@ def plan_webdataset(given: FrameInput, prefix: PathLike, options: WebDatasetOpti
         columns += settle_columns(schema, [key or ""])[:1]
     arguments = {"command": "export webdataset", "key_feature": key, "columns": wanted, "names": names}
     recipe = partial(SampleRecipe, columns, files, place)
-    return plan_form(given, prefix, options, _FORM, arguments, recipe, schema.records)
+    return plan_form(given, prefix, options, TarForm(), arguments, recipe, schema.records)
 
 
 def _survey(given: FrameInput) -> Schema:
@@ -124,7 +122,7 @@ def _key_place(schema: Schema, key: str, columns: tuple[ScanColumn, ...]) -> int
 
 @dataclass(frozen=True, slots=True)
 class SampleRecipe:
-    """The bytes of a tar file: some records as samples.
+    """The members of a tar file: some records as samples.
 
     Attributes:
         columns: of the features that are written, and perhaps one more with the keys.
@@ -142,8 +140,8 @@ class SampleRecipe:
     def input_bytes(self) -> int:
         return self.frames.input_bytes
 
-    def blocks(self, reporter: TaskReporter) -> Iterator[FileBytes]:
-        """Make them, and the end of the file."""
+    def blocks(self, reporter: TaskReporter) -> Iterator[TarPart]:
+        """Make them."""
         keys = SampleKeys(self.frames.first)
         parser = ScanParser(self.columns)
         for block in self.frames.blocks(reporter):
@@ -155,10 +153,9 @@ class SampleRecipe:
             yield _samples(titles, found, odd)
             for reason, count in odd.items():
                 reporter.note(BadInput(base_name(block.path or ""), None, reason), count)
-        yield FileBytes([TAR_END], 0)
 
 
-def _samples(keys: list[bytes], files: list[list[Found | None]], odd: Counter[str]) -> FileBytes:
+def _samples(keys: list[bytes], files: list[list[Found | None]], odd: Counter[str]) -> TarPart:
     """Make the members of some samples: all of a sample, one after the other."""
     pieces: list[bytes | memoryview] = []
     large: list[bytes | memoryview] = []  # small ones are joined between those that are not copied
@@ -176,7 +173,7 @@ def _samples(keys: list[bytes], files: list[list[Found | None]], odd: Counter[st
             else:
                 pieces.append(content)
             pieces.append(tar_padding(size))
-    return FileBytes([*large, b"".join(pieces)], len(keys))
+    return TarPart([*large, b"".join(pieces)], len(keys))
 
 
 class SampleKeys:

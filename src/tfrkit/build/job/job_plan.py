@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Generator, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field
-from typing import Any, Final, NamedTuple, Protocol
+from typing import Any, Final, Protocol, Self
 
 from tfrkit.build.job.column_report import ColumnReport
 from tfrkit.build.job.input_stamp import InputStamp
@@ -16,7 +16,6 @@ from tfrkit.build.job.progress import BadInput, TaskReporter
 from tfrkit.build.job.wanted_features import WantedFeatures
 from tfrkit.codecs.table import codec, names
 from tfrkit.errors import InvalidArgumentError
-from tfrkit.model.block import Block
 from tfrkit.records.record_names import (
     numbered_title,
     other_name,
@@ -28,7 +27,8 @@ from tfrkit.records.record_names import (
 from tfrkit.stores.json_file import is_file_name, json_line
 
 __all__ = [
-    "FileBytes",
+    "FileForm",
+    "FormWriter",
     "Job",
     "Recipe",
     "ShardGroup",
@@ -51,18 +51,35 @@ class Recipe(Protocol):
     def input_bytes(self) -> int:
         """How much it reads, for the progress bar."""
 
-    def blocks(self, reporter: TaskReporter) -> Iterator[Block | FileBytes]:
+    def blocks(self, reporter: TaskReporter) -> Iterator[Any]:
         """Make the records, in order and the same every time, some MB at once; report to `reporter` on the way.
 
-        They are blocks, unless the job has another form.
+        They are blocks, unless the job's form writes something else.
         """
 
 
-class FileBytes(NamedTuple):
-    """A part of a file of another format: some buffers, one after the other, and how many records are in them."""
+class FormWriter(Protocol):
+    """Writes a file of another format in a `with` block: whole and on the disk when it ends, or an error."""
 
-    pieces: list[bytes | memoryview]
     records: int
+
+    def __enter__(self) -> Self: ...
+
+    def write_frames(self, part: Any) -> None:
+        """Write what a recipe has made at once."""
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None: ...
+
+
+class FileForm(Protocol):
+    """Another format of files that a job writes: plain data that pickles."""
+
+    @property
+    def suffix(self) -> str:
+        """What ends the names of its files, of `OTHER_FORMS`."""
+
+    def open(self, path: str) -> FormWriter:
+        """Begin a file: a local one in the folder of an attempt; or one in a store, which appears when it is whole."""
 
 
 def made_blocks(recipes: Iterable[Recipe], reporter: TaskReporter) -> Generator[Any, None, None]:
@@ -119,7 +136,7 @@ class Job:
         columns: how columns of a table were settled; reported.
         files_left_out: how many inputs are in partitions that are not wanted; reported, and no part of the digest: a
             partition that is new and not wanted makes no other job.
-        form: suffix of files of another format, of `OTHER_FORMS`, whose recipes make `FileBytes`.
+        form: of the files, if they are not files of records.
     """
 
     folder: str
@@ -139,7 +156,7 @@ class Job:
     good: int | None = None
     columns: tuple[ColumnReport, ...] = ()
     files_left_out: int = 0
-    form: str = ""
+    form: FileForm | None = None
 
     @property
     def prefixes(self) -> list[str]:
@@ -199,10 +216,8 @@ def shard_names(job: Job, group: ShardGroup) -> list[str]:
     ['a-00000-of-00002.tfrecord.gz', 'a-00001-of-00002.tfrecord.gz']
     """
     if job.form:
-        return [
-            other_name(group.prefix, number, group.shards or 1, job.form)
-            for number in range(group.shards or 1)
-        ]
+        count = group.shards or 1
+        return [other_name(group.prefix, number, count, job.form.suffix) for number in range(count)]
     if group.shards is None:
         return [group.prefix + record_suffix(job.compression)]
     count = group.shards
@@ -275,5 +290,5 @@ def job_digest(job: Job) -> str:
         "noted_counts": job.noted_counts,
     }
     if job.form:
-        content["form"] = job.form
+        content["form"] = job.form.suffix
     return hashlib.blake2b(json_line(content), digest_size=8).hexdigest()

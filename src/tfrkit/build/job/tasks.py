@@ -12,9 +12,9 @@ import os
 import secrets
 from contextlib import closing
 from dataclasses import dataclass
-from typing import Final, Self
+from typing import Final
 
-from tfrkit.build.job.job_plan import FileBytes, Recipe, made_blocks
+from tfrkit.build.job.job_plan import FileForm, FormWriter, Recipe, made_blocks
 from tfrkit.build.job.progress import OnBad, TaskReporter
 from tfrkit.build.job.report import Finished
 from tfrkit.codecs.table import codec
@@ -27,7 +27,6 @@ from tfrkit.stores import files
 __all__ = ["ShardTask", "TaskOptions", "attempt_folder", "drop_attempt"]
 
 _TOKEN_BYTES: Final = 6
-_PIECES: Final = 1024  # that an output takes at once
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +41,7 @@ class TaskOptions:
         threads: for compression.
         on_bad: what becomes of bad input.
         listed: how many bad inputs a task lists.
-        form: of files of another format; see `Job`.
+        form: of the files; see `Job`.
     """
 
     attempts: str
@@ -52,7 +51,7 @@ class TaskOptions:
     threads: int
     on_bad: OnBad
     listed: int
-    form: str = ""
+    form: FileForm | None = None
 
     def reporter(self, control: Control, share: float = 1) -> TaskReporter:
         """Return what a task reports to; of the input that it reads, `share` counts as done."""
@@ -106,10 +105,10 @@ class ShardTask:
             raise
         return Finished.of(self.name, writer.records, size, reporter, path=path, checksum=checksum)
 
-    def _writer(self, path: str) -> TFRecordWriter | _BytesFile:
+    def _writer(self, path: str) -> TFRecordWriter | FormWriter:
         options = self.options
-        if options.form:
-            return _BytesFile(path)
+        if options.form is not None:
+            return options.form.open(path)
         return TFRecordWriter(
             path,
             compression=options.compression or "none",
@@ -119,28 +118,6 @@ class ShardTask:
             zones=options.zones,
             threads=options.threads,
         )
-
-
-class _BytesFile:
-    """A file of another format, of the bytes that recipes make; it appears whole or not at all."""
-
-    def __init__(self, path: str) -> None:
-        self._output, self.records = files.create(path), 0
-
-    def __enter__(self) -> Self:
-        return self
-
-    def write_frames(self, part: FileBytes) -> None:
-        for start in range(0, len(part.pieces), _PIECES):
-            self._output.write_pieces(part.pieces[start : start + _PIECES])
-        self.records += part.records
-
-    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        try:
-            if kind is None:
-                self._output.close()
-        finally:
-            self._output.discard()
 
 
 def attempt_folder(attempts: str) -> str:

@@ -1,4 +1,4 @@
-"""`tfr export`: files of records into Parquet, Arrow, JSON lines, CSV, image files or WebDataset."""
+"""`tfr export`: files of records into Parquet, Arrow, JSON lines, CSV, image files, WebDataset or ArrayRecord."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, TypeAlias
 import typer
 
 from tfrkit.build.export.export_options import (
+    ArrayRecordOptions,
     ColumnOptions,
     CsvOptions,
     Format,
@@ -69,7 +70,7 @@ class CsvExportOptions(CsvOptions, ColumnOptions):
 
 @app.callback()
 def _export() -> None:
-    """Write records as Parquet, Arrow, JSON lines, CSV, image files or WebDataset.
+    """Write records as Parquet, Arrow, JSON lines, CSV, image files, WebDataset or ArrayRecord.
 
     Parquet, Arrow and JSON lines lose nothing: `tfr build table` makes the same records of them. The others say what
     they drop.
@@ -153,7 +154,7 @@ def webdataset(
 ) -> None:
     """Write tar files for WebDataset: a sample for each record, a file for each feature.
 
-    It is a job: run again, it goes on where it was interrupted. Files are called KEY.FEATURE.jpg, .png, .txt, .cls,
+    It is a job: run again, it continues where it was interrupted. Files are called KEY.FEATURE.jpg, .png, .txt, .cls,
     .npy, .json or .bin, by the content.
 
     Example: tfr export webdataset 'in/train-*' out/train --name image/encoded=jpg --name image/class/label=cls
@@ -161,6 +162,25 @@ def webdataset(
     from tfrkit.build.export.export_webdataset import plan_webdataset
 
     run_command(plan_webdataset, paths, prefix, options, printed)
+
+
+@app.command("array_record")
+@command("export array_record")
+def array_record(
+    paths: Inputs,
+    prefix: Annotated[str, arg.positional("PREFIX", "Folder and beginning of the names, such as out/train.")],
+    options: ArrayRecordOptions,
+    printed: arg.JobPrintOptions,
+) -> None:
+    """Write ArrayRecord files, which grain reads by number; the bytes of records stay as they are.
+
+    It is a job: run again, it continues where it was interrupted. Records may be anything.
+
+    Example: tfr export array_record 'in/train-*' out/train --shards 16
+    """
+    from tfrkit.build.export.export_array_record import plan_array_record
+
+    run_command(plan_array_record, paths, prefix, options, printed)
 
 
 def _run(form: Format, paths: list[str], out: str, options: ColumnOptions, printed: arg.PrintOptions) -> None:
