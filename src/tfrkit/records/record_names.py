@@ -107,7 +107,11 @@ def shard_prefix(name: str) -> str | None:
 
     >>> shard_prefix("a-00000-of-00004.tfrecord.gz"), shard_prefix("one.tfrecord"), shard_prefix("notes.txt")
     ('a', 'one', None)
+    >>> shard_prefix("a-000003.tar")
+    'a.tar'
     """
+    if (other := parse_other_name(name)) is not None:
+        return other[0]
     prefix = numbered_prefix(name)
     if prefix is None and (found := parse_record_name(name)) is not None:
         return "".join(found)

@@ -8,6 +8,7 @@ import tarfile
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
+from unittest.mock import ANY
 
 import numpy as np
 import pytest
@@ -19,6 +20,7 @@ from tests.build.support.made import left_over, tree
 from tests.records.support.made import flip
 from tfrkit.build.export.export_tar import tar_header
 from tfrkit.errors import AlreadyExistsError, DataLossError, InvalidArgumentError
+from tfrkit.records.check.make_manifest import make_manifest
 from tfrkit.stores import files
 
 IMAGES = {
@@ -331,6 +333,14 @@ def test_records_and_exports_of_one_prefix_live_in_one_folder(tmp_path):
     assert len(samples(tmp_path / "out")) == 20
     assert len(tfr.load(tmp_path / "out", split="t")) == 20
     assert tfr.verify(tmp_path / "out").ok
+    manifest = (tmp_path / "out" / "manifest.json").read_bytes()
+    report = make_manifest(str(tmp_path / "out"))
+    assert (len(report.shards), report.dropped) == (1, ())
+    assert json.loads((tmp_path / "out" / "manifest.json").read_bytes()) == {
+        **json.loads(manifest),
+        "spec": ANY,
+    }
+    assert tfr.build.export_webdataset(path, tmp_path / "out" / "t", shards=2).resumed == 2
 
 
 def test_a_folder_of_tar_files_alone_is_no_data_set_of_records(tmp_path):

@@ -16,7 +16,7 @@ from tfrkit.folders.inferred_spec import inferred_spec
 from tfrkit.folders.split_shards import missing_shards
 from tfrkit.records.manifest import manifest_entries, read_manifest
 from tfrkit.records.manifest_spec import manifest_spec
-from tfrkit.records.record_names import OTHER_FORMS, shard_prefix
+from tfrkit.records.record_names import parse_other_name, shard_prefix
 
 __all__ = ["ManifestFolder"]
 
@@ -64,4 +64,4 @@ class ManifestFolder:
 
 def _is_of_records(entry: object) -> bool:
     """Tell whether an entry is that of a file of records, and not of an export."""
-    return not isinstance(entry, dict) or not str(entry.get("name")).endswith(tuple(OTHER_FORMS))
+    return not isinstance(entry, dict) or parse_other_name(str(entry.get("name"))) is None

@@ -16,7 +16,7 @@ from typing import Final, TypeAlias
 from tfrkit.errors import DataLossError, OpError
 from tfrkit.records.check.unfinished import Unfinished, unfinished_jobs
 from tfrkit.records.manifest import ANOTHERS, manifest_entries, manifest_path, read_manifest
-from tfrkit.records.record_names import OTHER_FORMS, shard_prefix
+from tfrkit.records.record_names import parse_other_name, shard_prefix
 from tfrkit.records.sniff.compression_sniffer import HEAD_BYTES, holds_records
 from tfrkit.stores.files import (
     is_folder,
@@ -244,7 +244,7 @@ def _read_known(state: FolderState) -> _Known:
     shards = {
         name: (entry.records, entry.bytes, "manifest")
         for name, entry in manifest_entries(content).items()
-        if not name.endswith(tuple(OTHER_FORMS))  # files of exports, which are not read again
+        if parse_other_name(name) is None  # files of exports, which are not read again
     }
     files = frozenset(name for job in content.get("jobs", {}).values() for name in job.get("files", ()))
     repairing = frozenset(entry["name"] for entry in content.get("repairing", ())) - shards.keys()

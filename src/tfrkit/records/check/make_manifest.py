@@ -25,7 +25,7 @@ from tfrkit.records.manifest import (
     read_manifest,
     read_manifest_file,
 )
-from tfrkit.records.record_names import shard_prefix
+from tfrkit.records.record_names import parse_other_name, shard_prefix
 from tfrkit.records.sniff.compression_sniffer import HEAD_BYTES, sniff_compression
 from tfrkit.stores.files import ask_all, file_size, is_folder, is_there, open_source
 from tfrkit.stores.paths import PathLike, path_text
@@ -137,7 +137,9 @@ def make_manifest(folder: PathLike, sources: Iterable[PathLike] = ()) -> Manifes
         raise NotFoundError(
             f"{place}; there is no such folder. Name the folder that has the shards.", path=place
         )
-    own = _Origin(manifest_path(place), content := read_manifest(place), manifest_entries(content))
+    found = manifest_entries(content := read_manifest(place))
+    records = {name: entry for name, entry in found.items() if parse_other_name(name) is None}
+    own = _Origin(manifest_path(place), content, records)  # files of exports stay as they are
     origins = [_origin(path_text(source)) for source in sources]
     counted = _counted(place, content)
     merged = _merge(counted, [*origins, own])
