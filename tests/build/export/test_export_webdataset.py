@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import base64
 import io
 import json
+import struct
 import tarfile
 from contextlib import ExitStack
 from pathlib import Path
@@ -13,14 +15,17 @@ from unittest.mock import ANY
 import numpy as np
 import pytest
 import webdataset
+from hypothesis import given
 
 import tfrkit as tfr
-from tests.build.support.export_samples import EXAMPLES, sequences, write
+from tests.build.support.export_samples import EXAMPLES, any_examples, sequences, write
 from tests.build.support.made import left_over, tree
 from tests.records.support.made import flip
+from tfrkit.build.export.export_sample_files import settle_files
 from tfrkit.build.export.export_tar import tar_header
 from tfrkit.errors import AlreadyExistsError, DataLossError, InvalidArgumentError
 from tfrkit.records.check.make_manifest import make_manifest
+from tfrkit.scanning.columns import settle_columns
 from tfrkit.stores import files
 
 IMAGES = {
@@ -48,7 +53,7 @@ def photos(path: Path, count: int = 20) -> Path:
     return path
 
 
-def samples(folder: Path, pattern: str = "*.tar") -> list[dict[str, Any]]:
+def samples(folder: Path, pattern: str = "*.tar", *, decoded: bool = True) -> list[dict[str, Any]]:
     """What webdataset reads, decoded, with everything that it adds left out; files are closed, which it does not do."""
     with ExitStack() as stack:
         opened = [
@@ -56,7 +61,8 @@ def samples(folder: Path, pattern: str = "*.tar") -> list[dict[str, Any]]:
             for path in sorted(folder.glob(pattern))
         ]
         steps = (webdataset.tariterators.tar_file_expander, webdataset.tariterators.group_by_keys)
-        read = webdataset.DataPipeline(lambda: iter(opened), *steps, webdataset.decode())
+        more = (webdataset.decode(),) if decoded else ()
+        read = webdataset.DataPipeline(lambda: iter(opened), *steps, *more)
         return [{name: value for name, value in each.items() if name != "__url__"} for each in read]
 
 
@@ -131,6 +137,55 @@ def test_odd_features_lose_nothing(tmp_path):
             np.testing.assert_array_equal(sample["x.y.npy"], np.atleast_1d(record["x.y"]))
         assert ("empty_float.npy" in sample) == ("empty/float" in record)
     assert report.bad == {}
+
+
+@given(any_examples())
+def test_any_examples_are_samples_with_the_same_values(tmp_path_factory, messages):
+    folder = tmp_path_factory.mktemp("any")
+    schema = tfr.inspect(write(folder / "a.tfrecord", messages))
+    columns = settle_columns(schema)
+    stems = {
+        column.name: file.stem.lower()
+        for column, file in zip(columns, settle_files(columns, schema, {}), strict=True)
+    }
+    tfr.build.export_webdataset(folder / "a.tfrecord", folder / "t", shard_records=2)
+    found = samples(folder, decoded=False)
+    assert len(found) == len(messages)
+    for sample, message in zip(found, messages, strict=True):
+        wanted = {
+            stems[name]: values_of(feature)
+            for name, feature in tfr.Example.FromString(message).features.feature.items()
+        }
+        names = {name.rpartition(".")[0]: name for name in sample if name not in ("__key__", "json")}
+        assert names.keys() == wanted.keys()
+        assert ("json" in sample) == (not wanted)
+        assert {stem: contents_of(name, sample[name]) for stem, name in names.items()} == wanted
+
+
+def values_of(feature: Any) -> list[Any]:
+    """The values of a feature; of floats the bits."""
+    values = list(getattr(feature, feature.WhichOneof("kind") or "int64_list").value)
+    return [struct.pack("<f", value) for value in values] if feature.HasField("float_list") else values
+
+
+def contents_of(name: str, content: bytes) -> list[Any]:
+    """The values in a file of a sample."""
+    match name.rpartition(".")[2]:
+        case "npy":
+            array = np.atleast_1d(np.load(io.BytesIO(content)))
+            return [value.tobytes() for value in array] if array.dtype == np.float32 else array.tolist()
+        case "cls":
+            return [int(content)]
+        case "json":
+            return list(decode_bytes(json.loads(content)))
+    return [content]
+
+
+def decode_bytes(value: Any) -> list[bytes]:
+    if isinstance(value, dict):
+        texts = value["$base64"]
+        return [base64.b64decode(text) for text in ([texts] if isinstance(texts, str) else texts)]
+    return [text.encode() for text in value]
 
 
 def test_feature_lists_are_json(tmp_path):
@@ -300,6 +355,9 @@ def test_damage_is_an_error_or_left_out_and_counted(tmp_path):
     report = tfr.build.export_webdataset(path, tmp_path / "t", on_corrupt="skip", shards=2)
     assert (report.records, sum(report.bad.values())) == (19, 1)
     assert [each["__key__"] for each in samples(tmp_path)] == [f"{number:09d}" for number in range(19)]
+    stopped = tfr.build.export_webdataset([path, path], tmp_path / "stop" / "t", on_corrupt="stop")
+    assert 0 < stopped.records < 38
+    assert stopped.bad == {"damaged: the rest of the file is left out": 2}
     with pytest.raises(InvalidArgumentError, match="max_bad"):
         tfr.build.export_webdataset(path, tmp_path / "u", on_corrupt="skip", max_bad=0)
 

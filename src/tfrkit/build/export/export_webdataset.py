@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, Unpack
@@ -20,11 +21,13 @@ from tfrkit.build.export.export_tar import TarForm, TarPart, tar_header, tar_pad
 from tfrkit.build.job.job import BadInput, BuildReport, Job, SurveyMeter, TaskReporter
 from tfrkit.build.reshape.frame_input import FrameInput
 from tfrkit.build.reshape.frame_output import run_frames
+from tfrkit.build.reshape.frame_read import FrameReader
 from tfrkit.build.reshape.frame_recipe import FrameRecipe
 from tfrkit.errors import InvalidArgumentError
 from tfrkit.model.bytes_column import BytesColumn
 from tfrkit.options import takes
-from tfrkit.records.describe.inspect import inspect
+from tfrkit.records.describe.choose_records import Chosen
+from tfrkit.records.describe.inspect import inspect_blocks
 from tfrkit.records.describe.schema import Schema
 from tfrkit.records.read.feature_columns import Cells
 from tfrkit.scanning.columns import ScanColumn, ScanParser, settle_columns, type_text
@@ -92,7 +95,7 @@ def plan_webdataset(given: FrameInput, prefix: PathLike, options: WebDatasetOpti
 
 
 def _survey(given: FrameInput) -> Schema:
-    """Look at all records."""
+    """Look at all records; what is passed over is in the report, and no warning."""
     meter, seen = SurveyMeter(given.progress, len(given.paths), given.file_bytes), 0
 
     def surveyed(_records: int, data_bytes: int) -> None:
@@ -101,7 +104,8 @@ def _survey(given: FrameInput) -> Schema:
         seen = data_bytes
         meter.tick()
 
-    return inspect(list(given.paths), on_corrupt=given.on_corrupt, progress=surveyed)
+    with closing(FrameReader(given.paths, given.on_corrupt, None)) as reader:
+        return inspect_blocks(Chosen(reader, given.paths), progress=surveyed)
 
 
 def _key_place(schema: Schema, key: str, columns: tuple[ScanColumn, ...]) -> int:
