@@ -42,7 +42,7 @@ PART_LINES = {
     "src/core": 16_200,  # what a record means; shuffled records; permutations; messages of any type; PNG files; places
     "src/tfrkit": 1_850,  # names, errors, secrets, options, extras, threads (without a lock); names of folders
     "src/tfrkit/build": 20_200,  # Hive, and what it refuses; options; formats; row expressions; shuffles; WebDataset
-    "src/tfrkit/cli": 3_900,  # build hive; skipped damage; `tfr sql`: rows of any type; `tfr view`, `tfr folder`
+    "src/tfrkit/cli": 3_950,  # build hive; skipped damage; `tfr sql`; `tfr view`; `tfr folder`; splits of folders
     "src/tfrkit/codecs": 1_800,  # what foreign files are by their first bytes; output left when all input is taken
     "src/tfrkit/data": 18_500,  # by number: ranks, positions, seeds; shards before stages; interruptions anywhere
     "src/tfrkit/engines": 1_700,  # the door, threads, processes, Ray, Spark and its errors, a channel to workers

@@ -10,11 +10,13 @@ import os
 import sys
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import IO, TYPE_CHECKING, Annotated, Any, Final, TypeAlias, cast
 
 import typer
 
 from tfrkit.cli.console import CommandError, UsageError, plain, say
+from tfrkit.cli.folder_shards import FolderShards, folder_shards
 from tfrkit.errors import InvalidArgumentError, NotFoundError, OpError
 from tfrkit.options import OptionSet, option, option_class
 from tfrkit.stores.files import is_folder, is_there, traits_of
@@ -30,7 +32,7 @@ _GLOB: Final = frozenset("*?[")
 _NAMES: Final = 1000  # in a folder of an object store, among which one is looked for that may have been meant
 
 
-def shard_files(paths: Iterable[str], *, stdin: bool = False) -> list[str]:
+def shard_files(paths: Iterable[str], *, stdin: bool = False, split: str | None = None) -> list[str]:
     """Return the files that a user has named: files, globs, and folders, which mean the shards in them.
 
     What is incomplete is reported on standard error.
@@ -38,32 +40,48 @@ def shard_files(paths: Iterable[str], *, stdin: bool = False) -> list[str]:
     Args:
         paths: as they stand on the command line.
         stdin: whether `-` is allowed; it stays "-", which `read_blocks` and its kin understand.
+        split: of folders of data sets, only the shards of this split.
 
     Returns:
-        Paths of files that exist, in the order given; those of one glob or folder are sorted.
+        Paths of files that exist, in the order given; those of one glob or folder are sorted, or as the data set has
+        them.
 
     Raises:
         CommandError: one is not there, a glob matches nothing, a folder has no shards, or not all of its manifest.
     """
-    given = [local_path(path) for path in paths]
-    found = found_shards(given, stdin=stdin)
-    for folder in filter(is_folder, given):
+    return data_files(paths, stdin=stdin, split=split).paths
+
+
+def data_files(paths: Iterable[str], *, stdin: bool = False, split: str | None = None) -> FolderShards:
+    """Return the files that a user has named, as `shard_files`, and the names of classes that their folders know."""
+    given = _checked(paths, stdin=stdin, split=split)
+    found = _found(given.paths)
+    for folder in filter(is_folder, given.paths):
         _check_folder(folder, found)
     tell_problems(found.problems)
-    return [file if isinstance(file, str) else STDIN for file in found.files]
+    return replace(given, paths=[file if isinstance(file, str) else STDIN for file in found.files])
 
 
-def found_shards(paths: Iterable[str], *, stdin: bool = False) -> ShardFiles:
+def found_shards(paths: Iterable[str], *, stdin: bool = False, split: str | None = None) -> ShardFiles:
     """Find the files that a user has named, as `shard_files`, with everything that is wrong with their sets.
 
     Raises:
         CommandError: a file is not there, a glob matches nothing, a folder has no shards.
     """
-    from tfrkit.records.check.completeness import find_shards
+    return _found(_checked(paths, stdin=stdin, split=split).paths)
 
+
+def _checked(paths: Iterable[str], *, stdin: bool, split: str | None = None) -> FolderShards:
+    """See that everything is there, and put the shards of data sets in place of their folders."""
     given = [local_path(path) for path in paths]
     for path in given:
         _check(path, stdin)
+    return folder_shards(given, split)
+
+
+def _found(given: list[str]) -> ShardFiles:
+    from tfrkit.records.check.completeness import find_shards
+
     try:
         return find_shards([path if path != STDIN else opened([path])[0] for path in given])
     except NotFoundError as error:
@@ -168,11 +186,23 @@ def positional(metavar: str, text: str) -> Any:
 
 
 ShardPaths: TypeAlias = Annotated[
-    list[str], positional("PATH", "Files, globs, or folders of shards; paths or URLs.")
+    list[str], positional("PATH", "Files, globs, or folders of shards or data sets; paths or URLs.")
 ]
 ShardPathsOrStdin: TypeAlias = Annotated[
-    list[str], positional("PATH", "Files, globs, folders of shards, paths or URLs, or - for standard input.")
+    list[str],
+    positional(
+        "PATH", "Files, globs, folders of shards or data sets, paths or URLs, or - for standard input."
+    ),
 ]
+
+
+@option_class
+class SplitChoice(OptionSet):
+    """Which part of a data set is read."""
+
+    split: str | None = option(
+        None, "Of the folder of a data set: only this split, such as train.", metavar="NAME"
+    )
 
 
 @option_class
@@ -199,6 +229,11 @@ class JobPrintOptions(PrintOptions):
     """What commands print that write shards."""
 
     dry_run: bool = option(False, "Say what would be done, and write nothing.")
+
+
+@option_class
+class FramePrintOptions(JobPrintOptions, SplitChoice):
+    """What the commands share that copy records."""
 
 
 @option_class

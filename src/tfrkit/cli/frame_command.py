@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     from tfrkit.build.job.job_options import FrameJobOptions, JobOptions
 
 Inputs: TypeAlias = Annotated[
-    list[str], arg.positional("INPUT", "Files, globs, folders of shards, or - for standard input.")
+    list[str],
+    arg.positional("INPUT", "Files, globs, folders of shards or data sets, or - for standard input."),
 ]
 Output: TypeAlias = Annotated[
     str,
@@ -32,7 +33,7 @@ def run_command(
     paths: Sequence[str],
     out: str,
     options: FrameJobOptions,
-    printed: arg.JobPrintOptions,
+    printed: arg.FramePrintOptions,
     *more: Any,
 ) -> None:
     """Plan a job on some inputs, with `more` if the plan takes it, run it or say what it would do, and show the result.
@@ -42,7 +43,7 @@ def run_command(
     """
     from tfrkit.build.reshape.frame_input import frame_input
 
-    with frame_input(arg.shard_files(paths, stdin=True), options.on_corrupt) as given:
+    with frame_input(arg.shard_files(paths, stdin=True, split=printed.split), options.on_corrupt) as given:
 
         def planned(progress: ShowProgress) -> Job:
             try:

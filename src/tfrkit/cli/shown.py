@@ -5,13 +5,15 @@ Values are shown by `records/describe/shown_values.py`.
 
 from __future__ import annotations
 
-from typing import Any, Final
+from collections.abc import Mapping
+from typing import Any, Final, TypeAlias
 
 from tfrkit.cli.console import number_of, pad, plain, style, width_of
 from tfrkit.records.describe.shown_values import (
     bytes_json,
     content_of,
     kind_of,
+    names_of,
     steps_json,
     steps_text,
     values_json,
@@ -19,6 +21,9 @@ from tfrkit.records.describe.shown_values import (
 )
 from tfrkit.records.read.decoded_record import DecodedRecord
 
+ClassNames: TypeAlias = Mapping[str, tuple[str, ...]]
+
+_NO_NAMES: Final[ClassNames] = {}
 RECORD_CHARACTERS: Final = 1000  # of a record that is text
 DUMP_BYTES: Final = 64
 
@@ -26,30 +31,33 @@ DUMP_BYTES: Final = 64
 # -- for people --------------------------------------------------------------------------------------------------------
 
 
-def as_lines(record: DecodedRecord, *, full: bool, chosen: bool = False) -> list[str]:
+def as_lines(
+    record: DecodedRecord, *, full: bool, chosen: bool = False, class_names: ClassNames = _NO_NAMES
+) -> list[str]:
     """Return a record as lines, in colours if they are for a terminal.
 
     Args:
         record: the record.
         full: leave nothing out.
         chosen: whether only some of its features were asked for.
+        class_names: what numbers stand for, by feature.
     """
-    kind, body = _body(record, full)
+    kind, body = _body(record, full, class_names)
     nothing = "fields" if record.message else "features"
     body = body or [f"(none of these {nothing})" if chosen else f"(no {nothing})"]
     head = f"record {record.number} of {plain(record.path)}, {number_of(record.size, 'byte')}{kind}"
     return [style(head, bold=True), *("  " + line if line else line for line in body)]
 
 
-def _body(record: DecodedRecord, full: bool) -> tuple[str, list[str]]:
+def _body(record: DecodedRecord, full: bool, names: ClassNames) -> tuple[str, list[str]]:
     if record.data is not None:
         return _other_lines(record.data, record.message or "Example", full)
     if record.message:
         return f", {record.message}", _field_lines(record, full)
     if record.lists is None:
-        return "", _feature_lines(record.features, full)
+        return "", _feature_lines(record.features, full, names)
     steps = {name: steps_text(values, full) for name, values in record.lists.items()}
-    lines = ["context:", *("  " + line for line in _feature_lines(record.features, full))]
+    lines = ["context:", *("  " + line for line in _feature_lines(record.features, full, names))]
     lines += ["feature lists:", *("  " + line for line in _columns(steps))]
     return ", SequenceExample", lines
 
@@ -62,8 +70,13 @@ def _field_lines(record: DecodedRecord, full: bool) -> list[str]:
     )
 
 
-def _feature_lines(features: dict[str, Any], full: bool) -> list[str]:
-    return _columns({name: (kind_of(value), values_text(value, full)) for name, value in features.items()})
+def _feature_lines(features: dict[str, Any], full: bool, names: ClassNames) -> list[str]:
+    return _columns(
+        {
+            name: (kind_of(value), values_text(value, full, names_of(name, names)))
+            for name, value in features.items()
+        }
+    )
 
 
 def _columns(rows: dict[str, tuple[str, str]]) -> list[str]:

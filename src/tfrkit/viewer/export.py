@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from importlib.metadata import version
 from pathlib import Path
@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from tfrkit.errors import DataLossError, InvalidArgumentError, OpError
 from tfrkit.records.compare.compare_features import values_of
-from tfrkit.records.describe.shown_values import kind_of, steps_text, values_text
+from tfrkit.records.describe.shown_values import kind_of, names_of, steps_text, values_text
 from tfrkit.records.describe.statistics import Statistics
 from tfrkit.records.describe.stats import stats
 from tfrkit.records.sniff.value_sniffer import Sample, sniff_values
@@ -133,21 +133,24 @@ def _matches(viewed: ViewedSet, where: str, count: int) -> Iterator[ExportRecord
                 if not count:
                     return
                 count -= 1
-                yield _shown(viewed.data.number_of(file, record), name, record, block[row], "")
+                number = viewed.data.number_of(file, record)
+                yield _shown(number, name, record, block[row], "", viewed.class_names)
 
 
 def _record(viewed: ViewedSet, found: NumberedFrame) -> ExportRecord:
     frame, name = found.frame, _base(viewed.data.files[found.file].name)
-    return _shown(found.number, name, frame.record, frame.payload, frame.error)
+    return _shown(found.number, name, frame.record, frame.payload, frame.error, viewed.class_names)
 
 
-def _shown(number: int | None, name: str, record: int, data: bytes, error: str) -> ExportRecord:
+def _shown(
+    number: int | None, name: str, record: int, data: bytes, error: str, names: Mapping[str, Sequence[str]]
+) -> ExportRecord:
     try:
         values = values_of(data) if data or not error else {}
     except (OpError, ValueError) as problem:
         return ExportRecord(number, name, record, (), error or str(problem))
     cells = [
-        _cell(feature.name, feature.is_list, value)
+        _cell(feature.name, feature.is_list, value, names_of(feature.name, names))
         for feature, value in itertools.islice(sorted(values.items()), _MOST_CELLS)
     ]
     if len(values) > _MOST_CELLS:
@@ -155,10 +158,10 @@ def _shown(number: int | None, name: str, record: int, data: bytes, error: str) 
     return ExportRecord(number, name, record, tuple(cells), error)
 
 
-def _cell(name: str, is_list: bool, value: Any) -> ExportCell:
+def _cell(name: str, is_list: bool, value: Any, names: Sequence[str]) -> ExportCell:
     if is_list:
         return ExportCell(name, *steps_text(value, full=False))
-    kind, text = kind_of(value), values_text(value, full=False)
+    kind, text = kind_of(value), values_text(value, full=False, names=names)
     first = value[0] if isinstance(value, list) and value else b""
     if not (first and " image" in sniff_values([Sample(first[: 1 << 16], len(first))])):
         return ExportCell(name or "the record", kind, text)

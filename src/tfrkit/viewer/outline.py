@@ -6,7 +6,7 @@ A guess from some records and from names, which decides how values are drawn and
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
@@ -17,6 +17,7 @@ from tfrkit.parsing.example_values import make_example, make_sequence_example
 from tfrkit.records.describe.choose_records import Chosen
 from tfrkit.records.describe.inspect import inspect_blocks
 from tfrkit.records.describe.schema import FeatureSummary, Schema
+from tfrkit.records.describe.shown_values import names_of
 from tfrkit.records.read.decoded_message import MessageType
 
 __all__ = ["Feature", "Outline", "as_examples", "make_outline"]
@@ -45,6 +46,7 @@ class Feature:
         records: in how many records of the sample it is.
         looks_like: what its bytes look like, or "".
         boxes: which features are the sides of boxes, or how one has all of them.
+        class_names: what its numbers stand for; nothing if that is not known.
     """
 
     name: str
@@ -55,6 +57,7 @@ class Feature:
     records: int
     looks_like: str = ""
     boxes: Mapping[str, str] | None = None
+    class_names: Sequence[str] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as JSON has it."""
@@ -89,6 +92,17 @@ class Outline:
     left: int = 0
     names_left: tuple[str, ...] = ()
     _by_name: dict[str, Feature] = field(default_factory=dict, repr=False)
+
+    def with_names(self, class_names: Mapping[str, Sequence[str]]) -> Outline:
+        """Return it with what numbers stand for, by feature."""
+        named = (
+            replace(each, role="label", class_names=names)
+            if each.kind == "int64" and (names := names_of(each.name, class_names))
+            else each
+            for each in self.features
+        )
+        features = tuple(named)
+        return replace(self, features=features, _by_name={each.name: each for each in reversed(features)})
 
     def get(self, name: str) -> Feature | None:
         """Return a feature; None if the sample has none of this name."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import socket
 import webbrowser
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from threading import Thread
 from typing import Any, Final
@@ -77,6 +77,7 @@ def serve(
     paths: Sequence[str],
     compare: Sequence[str] | None = None,
     *,
+    class_names: Mapping[str, Sequence[str]] | None = None,
     host: str = LOOPBACK,
     port: int = 0,
     open_browser: bool = True,
@@ -90,6 +91,7 @@ def serve(
     Args:
         paths: of files of records, local or remote.
         compare: others to compare with.
+        class_names: what numbers stand for, by feature.
         host: the address to listen on. With any but the loopback address others on the network reach the viewer, with
             the printed URL, and what they see is not encrypted.
         port: 0 for any that is free.
@@ -117,7 +119,7 @@ def serve(
         Thread(target=_open_page, args=(url,), daemon=True).start()
     with (
         contextlib.suppress(KeyboardInterrupt),
-        running(Session(paths, compare, message), listener) as server,
+        running(Session(paths, compare, message, class_names), listener) as server,
     ):
         server.run([listener.socket])
 

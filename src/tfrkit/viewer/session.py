@@ -29,11 +29,18 @@ class ViewedSet:
     Args:
         paths: of the files.
         message: which messages the records are, if they are not Examples.
+        class_names: what numbers stand for, by feature.
     """
 
-    def __init__(self, paths: Sequence[str], message: MessageType | None = None) -> None:
+    def __init__(
+        self,
+        paths: Sequence[str],
+        message: MessageType | None = None,
+        class_names: Mapping[str, Sequence[str]] | None = None,
+    ) -> None:
         self.data = RecordSet(paths)
         self.message = message
+        self.class_names = class_names or {}
         self._outline: Outline | None = None
         self._lock = threading.Lock()
 
@@ -44,9 +51,10 @@ class ViewedSet:
             if self._outline is None:
                 frames = self.data.first(_SAMPLE_RECORDS)
                 payloads = (each.frame.view for each in frames if not each.frame.error)
-                self._outline = make_outline(
+                outline = make_outline(
                     payloads if self.message is None else as_examples(payloads, self.message)
                 )
+                self._outline = outline.with_names(self.class_names)
             return self._outline
 
     @property
@@ -100,6 +108,7 @@ class Session:
         paths: of the files.
         compare: of those to compare with.
         message: which messages the records are, if they are not Examples.
+        class_names: what numbers of both stand for, by feature.
     """
 
     def __init__(
@@ -107,10 +116,11 @@ class Session:
         paths: Sequence[str],
         compare: Sequence[str] | None = None,
         message: MessageType | None = None,
+        class_names: Mapping[str, Sequence[str]] | None = None,
     ) -> None:
         self.sets: Mapping[str, ViewedSet] = {
-            "a": ViewedSet(paths, message),
-            **({"b": ViewedSet(compare, message)} if compare else {}),
+            "a": ViewedSet(paths, message, class_names),
+            **({"b": ViewedSet(compare, message, class_names)} if compare else {}),
         }
 
     def start(self) -> None:

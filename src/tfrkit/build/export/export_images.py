@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import time
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, Unpack
@@ -108,8 +108,13 @@ def export_images(paths: Paths, folder: PathLike, **options: Unpack[ImageExportK
     return run_image_export(paths, folder, ImageExportOptions.of(options))
 
 
-def run_image_export(paths: Paths, folder: PathLike, options: ImageExportOptions) -> ImagesReport:
-    """Export with options that are checked: see `export_images`."""
+def run_image_export(
+    paths: Paths,
+    folder: PathLike,
+    options: ImageExportOptions,
+    class_names: Mapping[str, Sequence[str]] | None = None,
+) -> ImagesReport:
+    """Export with options that are checked: see `export_images`; `class_names`: of features, without a label map."""
     started = time.perf_counter()
     files = input_files(paths)
     stamps = stamps_of(files)
@@ -124,6 +129,8 @@ def run_image_export(paths: Paths, folder: PathLike, options: ImageExportOptions
         keys = find_keys(
             schema, image=options.image, label=options.label, text=options.text, filename=options.filename
         )
+        if names is None and class_names and keys.label is not None:
+            names = list(class_names.get(keys.label, ())) or None
         columns = settle_columns(schema, keys.all(), unset="absent") if schema.records else ()
         meter.begin(schema.data_bytes)
         staged.begin()

@@ -41,7 +41,7 @@ def compress(
     ],
     measured: MeasureOptions,
     options: CompressOptions,
-    printed: arg.JobPrintOptions,
+    printed: arg.FramePrintOptions,
 ) -> None:
     """Write files with another compression.
 
@@ -52,7 +52,7 @@ def compress(
     Example: tfr compress 'in/*.tfrecord' small --compression zstd --level 9
     """
     if measured.table:
-        _show_table(paths, measured.sample_size, as_json=printed.as_json, quiet=printed.quiet)
+        _show_table(paths, measured.sample_size, printed)
         return
     from tfrkit.build.reshape.compress import plan_compress
 
@@ -65,7 +65,7 @@ def compress(
     run_command(plan_compress, inputs, out, options, printed)
 
 
-def _show_table(paths: list[str], sample_bytes: int, *, as_json: bool, quiet: bool) -> None:
+def _show_table(paths: list[str], sample_bytes: int, printed: arg.FramePrintOptions) -> None:
     """Measure what each compression gives on a sample, and print it."""
     from tfrkit.build.reshape.compression_table import measure_compressions
     from tfrkit.build.reshape.frame_input import frame_input
@@ -73,15 +73,15 @@ def _show_table(paths: list[str], sample_bytes: int, *, as_json: bool, quiet: bo
     from tfrkit.errors import InvalidArgumentError
 
     def started(name: str) -> None:
-        if not quiet:
+        if not printed.quiet:
             say(f"measuring {name}")
 
-    with frame_input(shard_files(paths, stdin=True)) as given:
+    with frame_input(shard_files(paths, stdin=True, split=printed.split)) as given:
         try:
             records, size, rows = measure_compressions(given, sample_bytes, started)
         except InvalidArgumentError as error:
             raise CommandError(error.message) from error
-    if as_json:
+    if printed.as_json:
         out_json({"records": records, "bytes": size, "compressions": [row.to_dict() for row in rows]})
         return
     print_table(

@@ -16,7 +16,7 @@ from tfrkit.stores.files import file_sizes
 
 
 @option_class
-class CountOptions(DamageOptions, arg.JsonOptions):
+class CountOptions(DamageOptions, arg.JsonOptions, arg.SplitChoice):
     """The options of `tfr count`."""
 
     exact: bool = option(False, "Believe neither index nor manifest: read the length of each record.")
@@ -35,7 +35,7 @@ def count(paths: arg.ShardPathsOrStdin, options: CountOptions) -> None:
     """
     from tfrkit.records.access.count import count_files
 
-    found = found_shards(paths, stdin=True)
+    found = found_shards(paths, stdin=True, split=options.split)
     files = [path if isinstance(path, str) else STDIN for path in found.files]
     damages: list[int] = []
     counts = count_files(

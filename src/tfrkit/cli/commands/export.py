@@ -20,7 +20,7 @@ from tfrkit.build.export.export_options import (
     compression_of,
 )
 from tfrkit.cli import arguments as arg
-from tfrkit.cli.arguments import shard_files
+from tfrkit.cli.arguments import data_files, shard_files
 from tfrkit.cli.console import UsageError, out_json, plain, say, table
 from tfrkit.cli.frame_command import Inputs, run_command
 from tfrkit.cli.options import command
@@ -42,6 +42,11 @@ app = typer.Typer(rich_markup_mode=None, add_completion=False, no_args_is_help=T
 _FILE, _FOLDER = "A file, if it has the suffix of the format;", "else a folder with a file for each shard."
 Out: TypeAlias = Annotated[str, arg.positional("OUT", f"{_FILE} {_FOLDER}")]
 TextOut: TypeAlias = Annotated[str, arg.positional("OUT", f"{_FILE} - for standard output; {_FOLDER}")]
+
+
+@option_class
+class Printed(arg.PrintOptions, arg.SplitChoice):
+    """What all exports share that is not of the export itself."""
 
 
 @option_class
@@ -81,7 +86,7 @@ def _export() -> None:
 
 @app.command()
 @command("export parquet")
-def parquet(paths: arg.ShardPaths, out: Out, options: ParquetOptions, printed: arg.PrintOptions) -> None:
+def parquet(paths: arg.ShardPaths, out: Out, options: ParquetOptions, printed: Printed) -> None:
     """Write Parquet files: a column for each feature. Nothing is lost.
 
     Example: tfr export parquet out/ tables/
@@ -91,7 +96,7 @@ def parquet(paths: arg.ShardPaths, out: Out, options: ParquetOptions, printed: a
 
 @app.command()
 @command("export arrow")
-def arrow(paths: arg.ShardPaths, out: Out, options: ArrowOptions, printed: arg.PrintOptions) -> None:
+def arrow(paths: arg.ShardPaths, out: Out, options: ArrowOptions, printed: Printed) -> None:
     """Write Arrow files (Feather): a column for each feature. Nothing is lost.
 
     Example: tfr export arrow a.tfrecord a.arrow
@@ -101,7 +106,7 @@ def arrow(paths: arg.ShardPaths, out: Out, options: ArrowOptions, printed: arg.P
 
 @app.command()
 @command("export jsonl")
-def jsonl(paths: arg.ShardPaths, out: TextOut, options: JsonlOptions, printed: arg.PrintOptions) -> None:
+def jsonl(paths: arg.ShardPaths, out: TextOut, options: JsonlOptions, printed: Printed) -> None:
     """Write JSON lines: an object for each record. Nothing is lost.
 
     Example: tfr export jsonl a.tfrecord - | head -1
@@ -111,7 +116,7 @@ def jsonl(paths: arg.ShardPaths, out: TextOut, options: JsonlOptions, printed: a
 
 @app.command()
 @command("export csv")
-def csv(paths: arg.ShardPaths, out: TextOut, options: CsvExportOptions, printed: arg.PrintOptions) -> None:
+def csv(paths: arg.ShardPaths, out: TextOut, options: CsvExportOptions, printed: Printed) -> None:
     """Write CSV, with a line of names. What it cannot say is counted: lists, kinds, absent features, bytes.
 
     Example: tfr export csv a.tfrecord a.csv --key label --key price
@@ -125,17 +130,17 @@ def images(
     paths: arg.ShardPaths,
     out: Annotated[str, arg.positional("FOLDER", "Gets a folder for each class.")],
     options: ImageExportOptions,
-    printed: arg.PrintOptions,
+    printed: Printed,
 ) -> None:
     """Write image files, in a folder for each class. All other features are dropped.
 
     Example: tfr export images 'out/train-*' photos/
     """
-    files = shard_files(paths)
+    given = data_files(paths, split=printed.split)
     from tfrkit.build.export.export_images import run_image_export
 
     with job_progress(quiet=printed.quiet, kept=_WHOLE) as progress:
-        report = run_image_export(files, out, options.but(progress=progress))
+        report = run_image_export(given.paths, out, options.but(progress=progress), given.class_names)
     rows = [(plain(name) or "(no classes)", f"{number:,}") for name, number in report.classes.items()]
     ending = (
         f"{report.folder}: {report.images:,} images of {report.records:,} records, "
@@ -150,7 +155,7 @@ def webdataset(
     paths: Inputs,
     prefix: Annotated[str, arg.positional("PREFIX", "Folder and beginning of the names, such as out/train.")],
     options: WebDatasetOptions,
-    printed: arg.JobPrintOptions,
+    printed: arg.FramePrintOptions,
 ) -> None:
     """Write tar files for WebDataset: a sample for each record, a file for each feature.
 
@@ -170,7 +175,7 @@ def array_record(
     paths: Inputs,
     prefix: Annotated[str, arg.positional("PREFIX", "Folder and beginning of the names, such as out/train.")],
     options: ArrayRecordOptions,
-    printed: arg.JobPrintOptions,
+    printed: arg.FramePrintOptions,
 ) -> None:
     """Write ArrayRecord files, which grain reads by number; the bytes of records stay as they are.
 
@@ -183,7 +188,7 @@ def array_record(
     run_command(plan_array_record, paths, prefix, options, printed)
 
 
-def _run(form: Format, paths: list[str], out: str, options: ColumnOptions, printed: arg.PrintOptions) -> None:
+def _run(form: Format, paths: list[str], out: str, options: ColumnOptions, printed: Printed) -> None:
     """What all tables share."""
     if out == _STDOUT and printed.as_json:
         raise UsageError(
@@ -191,7 +196,7 @@ def _run(form: Format, paths: list[str], out: str, options: ColumnOptions, print
         )
     if out == _STDOUT and form not in ("jsonl", "csv"):
         raise UsageError(f"expected a file or folder for {form}: only jsonl and csv go to standard output")
-    files = shard_files(paths)
+    files = shard_files(paths, split=printed.split)
     from tfrkit.build.export.export_table import run_export
 
     with job_progress(quiet=printed.quiet, kept=_CUT if out == _STDOUT else _WHOLE) as progress:

@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 from tfrkit.build.job.job_options import DamageOptions
-from tfrkit.cli.arguments import JsonOptions, KeyOptions, ProtoOptions, ShardPathsOrStdin, shard_files
+from tfrkit.cli.arguments import (
+    JsonOptions,
+    KeyOptions,
+    ProtoOptions,
+    ShardPathsOrStdin,
+    SplitChoice,
+    data_files,
+)
 from tfrkit.cli.console import CommandError, UsageError, out, plain, say, to_json
 from tfrkit.cli.options import command
 from tfrkit.options import option, option_class
 
 
 @option_class
-class ShowOptions(KeyOptions, ProtoOptions, JsonOptions, DamageOptions):
+class ShowOptions(KeyOptions, ProtoOptions, JsonOptions, DamageOptions, SplitChoice):
     """What `tfr head` and `tfr cat` share."""
 
     skip: int = option(0, "Skip this many records first.", least=0)
@@ -66,7 +73,8 @@ def _show(paths: list[str], count: int | None, options: ShowOptions) -> None:
         options: which, and how.
     """
     message = options.message_type()
-    files = shard_files(paths, stdin=True)
+    given = data_files(paths, stdin=True, split=options.split)
+    files = given.paths
     from tfrkit.cli.chosen_blocks import first_blocks, random_blocks
     from tfrkit.cli.shown import as_json as json_of
     from tfrkit.cli.shown import as_lines
@@ -90,7 +98,9 @@ def _show(paths: list[str], count: int | None, options: ShowOptions) -> None:
             if options.as_json:
                 out(to_json(json_of(record, full=options.full)))
             else:
-                lines = as_lines(record, full=options.full, chosen=bool(options.keys))
+                lines = as_lines(
+                    record, full=options.full, chosen=bool(options.keys), class_names=given.class_names
+                )
                 out("\n".join(lines if not shown else ["", *lines]))
             shown += 1
     if not shown and count != 0:

@@ -16,7 +16,7 @@ from tfrkit.build.reshape.frame_options import (
     ShuffleOptions,
     SplitOptions,
 )
-from tfrkit.cli.arguments import JobPrintOptions, positional
+from tfrkit.cli.arguments import FramePrintOptions, positional
 from tfrkit.cli.console import UsageError
 from tfrkit.cli.frame_command import Inputs, Output, run_command
 from tfrkit.cli.options import command
@@ -30,7 +30,7 @@ def merge(
     paths: Inputs,
     out: Annotated[str, positional("OUT", "The file to write, such as all.tfrecord or all.tfrecord.gz.")],
     options: MergeOptions,
-    printed: JobPrintOptions,
+    printed: FramePrintOptions,
 ) -> None:
     """Write the records of files into one file.
 
@@ -49,7 +49,7 @@ def reshard(
     paths: Inputs,
     prefix: Annotated[str, positional("PREFIX", "Folder and beginning of the names, such as out/train.")],
     options: ReshardOptions,
-    printed: JobPrintOptions,
+    printed: FramePrintOptions,
 ) -> None:
     """Write records into another number of files.
 
@@ -64,7 +64,7 @@ def reshard(
 
 
 @command("sample")
-def sample(paths: Inputs, out: Output, options: SampleOptions, printed: JobPrintOptions) -> None:
+def sample(paths: Inputs, out: Output, options: SampleOptions, printed: FramePrintOptions) -> None:
     """Write a random sample of records.
 
     Exactly this many, none twice, in the same order. A larger sample with the same seed contains a smaller one.
@@ -77,7 +77,7 @@ def sample(paths: Inputs, out: Output, options: SampleOptions, printed: JobPrint
 
 
 @command("shuffle")
-def shuffle(paths: Inputs, out: Output, options: ShuffleOptions, printed: JobPrintOptions) -> None:
+def shuffle(paths: Inputs, out: Output, options: ShuffleOptions, printed: FramePrintOptions) -> None:
     """Write records in a random order, over all files.
 
     Records go to temporary files beside the output on the way, which need as much room as they.
@@ -99,7 +99,7 @@ def select(
         ),
     ],
     options: SelectOptions,
-    printed: JobPrintOptions,
+    printed: FramePrintOptions,
 ) -> None:
     """Write some records, with some of their features.
 
@@ -128,7 +128,7 @@ def split(
     folder: Annotated[str, positional("OUT", "The folder for the parts.")],
     parts: PartsOptions,
     options: SplitOptions,
-    printed: JobPrintOptions,
+    printed: FramePrintOptions,
 ) -> None:
     """Write records into parts, such as train and validation.
 

@@ -12,7 +12,7 @@ from tfrkit.options import option, option_class
 
 
 @option_class
-class SchemaOptions(arg.ThreadOptions, DamageOptions, arg.PrintOptions):
+class SchemaOptions(arg.ThreadOptions, DamageOptions, arg.PrintOptions, arg.SplitChoice):
     """The options of `tfr schema`."""
 
     count: int | None = option(
@@ -38,7 +38,7 @@ def schema(paths: arg.ShardPathsOrStdin, options: SchemaOptions) -> None:
     """
     from tfrkit.records.describe.inspect import inspect
 
-    files = shard_files(paths, stdin=True)
+    files = shard_files(paths, stdin=True, split=options.split)
     total = files if options.count is None else ()
     with reading_bar("schema", total, quiet=options.quiet) as progress:
         found = inspect(

@@ -8,15 +8,16 @@ from typing import Any
 
 from tfrkit.build.job.job_options import DamageOptions
 from tfrkit.cli import arguments as arg
-from tfrkit.cli.arguments import opened, shard_files
+from tfrkit.cli.arguments import data_files, opened
 from tfrkit.cli.console import UsageError, bad_usage, out, out_json
 from tfrkit.cli.options import command
 from tfrkit.cli.progress import reading_bar
 from tfrkit.options import option, option_class
+from tfrkit.records.describe.shown_values import LabelNames, label_names_of
 
 
 @option_class
-class StatsOptions(arg.KeyOptions, DamageOptions, arg.ThreadOptions, arg.PrintOptions):
+class StatsOptions(arg.KeyOptions, DamageOptions, arg.ThreadOptions, arg.PrintOptions, arg.SplitChoice):
     """The options of `tfr stats`."""
 
     count: int | None = option(
@@ -37,9 +38,9 @@ def stats(paths: arg.ShardPathsOrStdin, options: StatsOptions) -> None:
     """
     from tfrkit.records.describe.stats import stats as count_values
 
-    files = shard_files(paths, stdin=True)
-    keys = options.keys
-    names = None
+    given = data_files(paths, stdin=True, split=options.split)
+    files, keys = given.paths, options.keys
+    names: LabelNames = given.class_names
     if options.label_map is not None:
         from tfrkit.build.images.label_map import read_label_map
 
@@ -69,10 +70,11 @@ def stats(paths: arg.ShardPathsOrStdin, options: StatsOptions) -> None:
         out(found.to_text(top=options.top, details=bool(keys), label_names=names, blocks=blocks))
 
 
-def _with_names(report: dict[str, Any], names: list[str] | None) -> dict[str, Any]:
+def _with_names(report: dict[str, Any], given: LabelNames) -> dict[str, Any]:
     """Add the names of labels to the frequent values of features that look like labels."""
-    for feature in report["features"].values() if names is not None else ():
-        for top in feature["kinds"].get("int64", {}).get("top", ()) if feature["labels"] else ():
-            if 0 <= top["value"] < len(names or ()):
-                top["name"] = (names or [])[top["value"]]
+    for name, feature in report["features"].items():
+        names = label_names_of(name, given, is_label=feature["labels"])
+        for top in feature["kinds"].get("int64", {}).get("top", ()) if names else ():
+            if 0 <= top["value"] < len(names):
+                top["name"] = names[top["value"]]
     return report

@@ -6,14 +6,14 @@ import sys
 from collections.abc import Sequence
 
 from tfrkit.cli import arguments as arg
-from tfrkit.cli.arguments import shard_files
+from tfrkit.cli.arguments import data_files, shard_files
 from tfrkit.cli.console import UsageError, out, say
 from tfrkit.cli.options import command
 from tfrkit.options import option, option_class
 
 
 @option_class
-class ViewOptions(arg.ProtoOptions):
+class ViewOptions(arg.ProtoOptions, arg.SplitChoice):
     """The options of `tfr view`."""
 
     compare: Sequence[str] | None = option(
@@ -54,12 +54,15 @@ def view(paths: arg.ShardPaths, options: ViewOptions) -> None:
         if options.proto is not None and getattr(options, name) is not None:
             raise UsageError(f"--{name} is for Examples: it does not go with --proto")
     message = options.message_type()
-    files = shard_files(paths)
+    given = data_files(paths, split=options.split)
+    files, names = given.paths, given.class_names
     if options.export is not None:
         from tfrkit.viewer.export import export
         from tfrkit.viewer.session import ViewedSet
 
-        size = export(ViewedSet(files), options.export, where=options.where, records=numbers)
+        size = export(
+            ViewedSet(files, class_names=names), options.export, where=options.where, records=numbers
+        )
         say(f"wrote {options.export}: {size:,} bytes")
         return
     compare = shard_files(options.compare) if options.compare else None
@@ -68,6 +71,7 @@ def view(paths: arg.ShardPaths, options: ViewOptions) -> None:
     serve(
         files,
         compare,
+        class_names=names,
         host=options.host,
         port=options.port,
         open_browser=options.open,

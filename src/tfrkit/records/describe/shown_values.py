@@ -7,18 +7,35 @@ from __future__ import annotations
 
 import base64
 import math
-from collections.abc import Sequence
-from typing import Any, Final
+from collections.abc import Mapping, Sequence
+from typing import Any, Final, TypeAlias
+
+import numpy as np
 
 from tfrkit.records.sniff.value_sniffer import Sample, sniff_values
 
-__all__ = ["bytes_json", "content_of", "kind_of", "steps_json", "steps_text", "values_json", "values_text"]
+__all__ = [
+    "LabelNames",
+    "bytes_json",
+    "content_of",
+    "kind_of",
+    "label_names_of",
+    "named_text",
+    "names_of",
+    "steps_json",
+    "steps_text",
+    "values_json",
+    "values_text",
+]
+
+LabelNames: TypeAlias = Mapping[str, Sequence[str]] | Sequence[str] | None  # by feature, or of all labels
 
 MANY: Final = 16  # values from which on a list is long
 FIRST: Final = 8  # values that are shown of it
 TEXT_CHARACTERS: Final = 100
 _HEX_BYTES: Final = 16
 _LOOK_BYTES: Final = 1 << 16  # which nearly always include the size of a picture
+_NESTED: Final = "/ragged_flat_values"  # where TensorFlow Datasets keeps values of sequences in sequences
 _TEXTS: Final = ("UTF-8 text", "JSON")
 
 
@@ -40,14 +57,42 @@ def kind_of(value: Any) -> str:
     return "bytes" if isinstance(value, list) else str(value.dtype)
 
 
-def values_text(value: Any, full: bool) -> str:
-    """Return the values of a feature in a line."""
+def names_of(feature: str, class_names: Mapping[str, Sequence[str]]) -> Sequence[str]:
+    """Return the names of the classes that the numbers of a feature stand for; none if there are none.
+
+    >>> names_of("a/label/ragged_flat_values", {"a/label": ["cat"]})
+    ['cat']
+    """
+    return class_names.get(feature.removesuffix(_NESTED), ())
+
+
+def label_names_of(feature: str, given: LabelNames, *, is_label: bool) -> Sequence[str]:
+    """Return the names for the numbers of a feature: its own, or those of all labels if it is one."""
+    if isinstance(given, Mapping):
+        return names_of(feature, given)
+    return given if given is not None and is_label else ()
+
+
+def named_text(value: Any, names: Sequence[str]) -> str:
+    """Return a number with the name of its class, if it is of one.
+
+    >>> named_text(1, ["cat", "dog"]), named_text(-1, ["cat", "dog"])
+    ('1 (dog)', '-1')
+    """
+    known = bool(names) and isinstance(value, (int, np.integer)) and 0 <= value < len(names)
+    return f"{value} ({names[int(value)]})" if known else str(value)
+
+
+def values_text(value: Any, full: bool, names: Sequence[str] = ()) -> str:
+    """Return the values of a feature in a line; `names`: what numbers stand for."""
     if value is None:
         return "(no kind)"
     if not len(value):
         return "(no values)"
     shown = value if full or len(value) <= MANY else value[:FIRST]
-    texts = [_bytes_text(item, full) if isinstance(item, bytes) else str(item) for item in shown]
+    texts = [
+        _bytes_text(item, full) if isinstance(item, bytes) else named_text(item, names) for item in shown
+    ]
     more = "" if len(shown) == len(value) else f", ... {len(value):,} values"
     return ", ".join(texts) + more
 

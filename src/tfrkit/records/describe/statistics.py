@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -13,6 +13,7 @@ from tfrkit import _core
 from tfrkit.records.describe import statistics_text
 from tfrkit.records.describe.feature_statistics import FeatureStatistics
 from tfrkit.records.describe.native_statistics import make_features
+from tfrkit.records.describe.shown_values import LabelNames
 
 __all__ = ["Statistics"]
 
@@ -124,7 +125,7 @@ class Statistics:
         *,
         top: int = 10,
         details: bool = False,
-        label_names: Sequence[str] | None = None,
+        label_names: LabelNames = None,
         blocks: bool = True,
     ) -> str:
         """Return it as tables for people.
@@ -132,7 +133,7 @@ class Statistics:
         Args:
             top: how many values to show of each label, and in the details.
             details: whether to show quantiles, frequent values and a histogram of each feature.
-            label_names: names of labels that are numbers from 0.
+            label_names: names of labels that are numbers from 0: of all of them, or a dict of those of each feature.
             blocks: whether to draw with block characters; else with ASCII.
         """
         return statistics_text.text(

@@ -8,6 +8,8 @@ from itertools import islice
 from typing import TYPE_CHECKING, Final
 from unicodedata import east_asian_width
 
+from tfrkit.records.describe.shown_values import LabelNames, label_names_of
+
 if TYPE_CHECKING:
     from tfrkit.records.describe.feature_statistics import (
         ByteStatistics,
@@ -46,7 +48,7 @@ class Style:
 
     top: int = 10
     details: bool = False
-    label_names: Sequence[str] | None = None
+    label_names: LabelNames = None
     blocks: bool = True
 
 
@@ -241,8 +243,8 @@ def _shares(feature: FeatureStatistics, style: Style) -> list[str]:
 
 
 def _label(top: TopValue, feature: FeatureStatistics, style: Style) -> str:
-    names = style.label_names
-    if names is not None and feature.labels and isinstance(top.value, int) and 0 <= top.value < len(names):
+    names = label_names_of(feature.name, style.label_names, is_label=feature.labels)
+    if isinstance(top.value, int) and 0 <= top.value < len(names):
         return f"{top.value} {short_cell(names[top.value], _VALUE_WIDTH)}"
     return _value(top)
 

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from tfrkit.records.describe.shown_values import bytes_json, content_of, kind_of
+from tfrkit.records.describe.shown_values import bytes_json, content_of, kind_of, named_text
 from tfrkit.viewer.answers import plain_number
 from tfrkit.viewer.outline import Feature, role_of
 
@@ -54,7 +54,8 @@ def cell_of(name: str, value: Any, feature: Feature | None) -> dict[str, Any]:
         texts = [_bytes_text(item, role) for item in few]
     else:
         numbers = [number_json(item) for item in few]
-        texts = [str(number) for number in numbers]
+        names = () if feature is None else feature.class_names
+        texts = [named_text(number, names) for number in numbers]
         if count <= _FEW:
             cell["v"] = numbers[0] if count == 1 else numbers
     shown = ", ".join(texts)[:_TEXT]

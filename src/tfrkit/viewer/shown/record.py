@@ -9,6 +9,7 @@ from typing import Any, Final
 from tfrkit import _core
 from tfrkit.errors import OutOfRangeError
 from tfrkit.parsing.wire_spans import wire_spans
+from tfrkit.records.describe.shown_values import named_text
 from tfrkit.records.read.decoded_message import MessageType
 from tfrkit.records.read.decoded_record import DecodedRecord
 from tfrkit.records.sniff.value_sniffer import Sample, sniff_values
@@ -174,6 +175,8 @@ class _Shown:
             "values": self._values(value),
             "bytes": self._sizes(value),
         }
+        if known is not None and known.class_names:
+            shown["texts"] = [named_text(each, known.class_names) for each in shown["values"]]
         boxes = None if known is None else boxes_of(known, record.features, _BOXES)
         return shown if boxes is None else {**shown, "boxes": boxes}
 

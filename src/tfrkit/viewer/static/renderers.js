@@ -164,9 +164,10 @@ function plain(of) {
 
 function numbers(of) {
   const { feature, values } = of;
+  const texts = feature.texts ?? values; // with the names of classes, where they are known
   if (values.length === 1)
-    return el("p", { class: "plain" }, el("code", { class: "literal big" }, String(values[0])));
-  const list = el("code", { class: "numbers" }, shownNumbers(values, FIRST_NUMBERS));
+    return el("p", { class: "plain" }, el("code", { class: "literal big" }, String(texts[0])));
+  const list = el("code", { class: "numbers" }, shownNumbers(texts, FIRST_NUMBERS));
   const known =
     values.length < feature.count && of.step === null
       ? `the first ${count(values.length)} of ${plural(feature.count, "value")}`
@@ -176,7 +177,7 @@ function numbers(of) {
     button(
       `Show ${count(values.length)}`,
       (event) => {
-        list.textContent = shownNumbers(values, values.length);
+        list.textContent = shownNumbers(texts, texts.length);
         event.target.remove();
       },
       { class: "link" },
@@ -188,7 +189,7 @@ function numbers(of) {
 function shownNumbers(values, most) {
   const text = values
     .slice(0, most)
-    .map((value) => (Number.isInteger(value) ? String(value) : number(value)))
+    .map((value) => (Number.isInteger(value) || typeof value === "string" ? String(value) : number(value)))
     .join("  ");
   return values.length > most ? `${text}  …` : text;
 }
