@@ -134,3 +134,15 @@ def test_a_kind_of_another_program_comes_first(tmp_path):
     finally:
         remove_folder_kind("mine")
     assert tfr.open_folder(tmp_path).kind == "shards"
+
+
+def test_files_are_the_shards_of_a_split(tmp_path):
+    found = tfr.open_folder(write_tfds(str(tmp_path / "digits"), digits(10)))
+    assert [os.path.basename(path) for path in found.files("train")] == [
+        "digits-train.tfrecord-00000-of-00002",
+        "digits-train.tfrecord-00001-of-00002",
+    ]
+    assert found.files() == found.files("train")
+    assert tfr.scan(found.files("train"), ["label"]).count() == 10
+    with pytest.raises(tfr.errors.NotFoundError, match=r"Unknown split 'x'. Should be one of \['train'\]"):
+        found.files("x")

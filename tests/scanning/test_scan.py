@@ -404,3 +404,23 @@ def test_remote_files_with_zones_need_no_survey(monkeypatch):
     monkeypatch.setattr("tfrkit.scanning.scan.inspect_blocks", None)
     assert tfr.scan(names).schema == pa.schema({"n": pa.int64()})
     assert tfr.scan(names, where="n >= 150").to_table()["n"].to_pylist() == list(range(150, 200))
+
+
+def test_a_folder_means_its_shards(tmp_path):
+    with tfr.ShardWriter(str(tmp_path / "train"), shards=2) as writer:
+        for number in range(5):
+            writer.write_example({"n": number})
+    assert sorted(tfr.scan(str(tmp_path)).to_table()["n"].to_pylist()) == list(range(5))
+    assert tfr.scan(f"{tmp_path}/", ["n"], "n > 2").count() == 2
+    os.remove(tmp_path / "train-00001-of-00002.tfrecord")
+    with pytest.raises(NotFoundError, match=r"train-00001-of-00002\.tfrecord: MISSING"):
+        tfr.scan(tmp_path)
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(NotFoundError, match="no shards in this folder"):
+        tfr.scan(tmp_path / "empty")
+
+
+def test_a_folder_of_a_store_ends_in_a_slash():
+    with tfr.TFRecordWriter("memory://scanned/set/a.tfrecord") as writer:
+        writer.write_example({"n": 1})
+    assert tfr.scan("memory://scanned/set/").count() == 1

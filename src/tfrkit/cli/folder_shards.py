@@ -85,12 +85,10 @@ def _described(path: str, *, needed: bool) -> FolderDescription | None:
 
 
 def _shards(described: FolderDescription, split: str | None) -> list[str]:
-    if split is None:
-        return [shard.path for each in described.splits.values() for shard in each.shards]
-    if split not in described.splits:
+    if split is not None and split not in described.splits:
         raise UsageError(
             f"{described.path}: no split {split!r}",
             f"it has {number_of(len(described.splits), 'split')}: {', '.join(map(plain, described.splits))}. "
             "Parts such as 'train[:10%]' are for `tfr.load`.",
         )
-    return [shard.path for shard in described.splits[split].shards]
+    return described.files(split)

@@ -215,6 +215,19 @@ class FolderDescription:
         """What the numbers 0, 1, ... of features stand for, by feature; nested names are joined by "/"."""
         return dict(self.decoder.class_names())
 
+    def files(self, split: str | None = None) -> list[str]:
+        """Return the paths of the shards of a split, or of all, for functions that take files, such as `tfr.scan`.
+
+        Raises:
+            NotFoundError: there is no such split.
+        """
+        if split is not None and split not in self.splits:
+            raise NotFoundError(
+                f"Unknown split {split!r}. Should be one of {list(self.splits)}.", path=self.path
+            )
+        chosen = self.splits.values() if split is None else [self.splits[split]]
+        return [shard.path for each in chosen for shard in each.shards]
+
     def __str__(self) -> str:
         title = " ".join(part for part in (self.name, self.version) if part) or self.path
         lines = [f"{title} ({self.kind})", *([] if title == self.path else [self.path]), "splits:"]

@@ -14,6 +14,7 @@ from tfrkit.model.block import Block
 from tfrkit.model.policy import TFRKIT, OnCorrupt, ReadPolicy
 from tfrkit.optional import require
 from tfrkit.records.access.count import count_files, count_records
+from tfrkit.records.check.completeness import files_or_folders
 from tfrkit.records.describe.choose_records import Chosen
 from tfrkit.records.describe.inspect import inspect, inspect_blocks
 from tfrkit.records.describe.schema import Schema
@@ -32,7 +33,7 @@ from tfrkit.scanning.splits import MOST_BYTES, ScanSplit, SplitBlocks, plan_spli
 from tfrkit.scanning.zone_conditions import matching_runs
 from tfrkit.stores.files import is_local
 from tfrkit.stores.object_config import adopt_settings, settings_of
-from tfrkit.stores.paths import Paths, expand_paths
+from tfrkit.stores.paths import Paths
 from tfrkit.stores.source import is_stream
 from tfrkit.stores.url import display_name, is_url
 
@@ -489,7 +490,7 @@ def scan(
     """See the Examples or SequenceExamples of TFRecord files as a table, of which only what is asked for is decoded.
 
     Args:
-        paths: as for `read_blocks`.
+        paths: as for `read_blocks`. A folder, of a URL with a slash at its end, means the shards in it.
         columns: only these features and feature lists, in this order; by default all, sorted.
         where: which records, in the language of `tfr select`: "label > 3 and not broken". A condition on a feature
             holds if it does for some value of it, and not for a record without it.
@@ -534,7 +535,7 @@ def scan(
         raise ValueError(f"expected on_kind to be 'raise' or 'null' but got {on_kind!r}")
     if limit is not None and limit < 0:
         raise ValueError(f"expected limit to be at least 0 but got {limit}")
-    files = expand_paths(paths, globs=policy.globs)
+    files = files_or_folders(paths, globs=policy.globs)
     request = _Request(
         files,
         None if names is None else tuple(names),

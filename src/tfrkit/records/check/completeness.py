@@ -20,11 +20,11 @@ from tfrkit.records.check.folder_state import (
     look_at_named,
     look_at_some,
 )
-from tfrkit.stores.files import ask_all, is_folder
+from tfrkit.stores.files import ask_all, is_folder, is_local
 from tfrkit.stores.paths import Paths, expand_paths, is_pattern, match_files
 from tfrkit.stores.url import split_path, split_query
 
-__all__ = ["ShardFiles", "find_shards"]
+__all__ = ["ShardFiles", "files_or_folders", "find_shards"]
 
 
 @dataclass(slots=True)
@@ -110,6 +110,24 @@ def find_shards(paths: Paths) -> ShardFiles:
             named.setdefault(folder, []).append(name)
     for folder, names in named.items():
         found.add(look_at_named(folder, names), whole=False)
+    return found
+
+
+def files_or_folders(paths: Paths, *, globs: bool) -> list[str | IO[bytes]]:
+    """Flatten paths as `expand_paths` does, with their shards for local folders and for URLs that end in a slash.
+
+    Raises:
+        NotFoundError: a folder has no shards, or not all of a set; or as `expand_paths`.
+    """
+    found: list[str | IO[bytes]] = []
+    for file in expand_paths(paths, globs=globs):
+        if not isinstance(file, str) or not (file.endswith("/") or is_local(file)) or not is_folder(file):
+            found.append(file)
+            continue
+        shards = find_shards(file)
+        for problem in shards.problems:
+            raise NotFoundError(f"{problem}. Name the files to read without it.", path=problem.path)
+        found += shards.files
     return found
 
 
