@@ -13,7 +13,8 @@ def session(tmp_path):
     with tfr.TFRecordWriter(str(tmp_path / "a.tfrecord")) as writer:
         writer.write_example({"kind": 1, "many": [0, 7, -1], "other": 1})
     session = Session(
-        [str(tmp_path / "a.tfrecord")], None, {"kind": ("cat", "dog"), "many": ("x",), "gone": ("y",)}
+        [str(tmp_path / "a.tfrecord")],
+        class_names={"kind": ("cat", "dog"), "many": ("x",), "gone": ("y",)},
     )
     session.start()
     yield session
