@@ -14,6 +14,7 @@ from tfrkit.folders.kinds.earth_engine_folder import EarthEngineFolder
 from tfrkit.folders.kinds.manifest_folder import ManifestFolder
 from tfrkit.folders.kinds.plain_folder import PlainFolder
 from tfrkit.folders.kinds.seqio_folder import SeqioFolder
+from tfrkit.folders.kinds.simulation_folder import MeshFolder, ParticleFolder
 from tfrkit.folders.kinds.tfds_folder import TfdsFolder
 from tfrkit.folders.kinds.tfx_folder import TfxFolder
 from tfrkit.stores.files import is_folder, traits_of
@@ -28,6 +29,8 @@ _BUILT_IN: Final[tuple[FolderKind, ...]] = (
     TfxFolder(),
     DetectionFolder(),
     EarthEngineFolder(),
+    MeshFolder(),
+    ParticleFolder(),
     PlainFolder(),
 )
 _added: list[FolderKind] = []
