@@ -31,6 +31,7 @@ if TYPE_CHECKING:  # the same names as in _EXPORTS and _SUBMODULES, for type che
     from tfrkit.folders import features, rlds
     from tfrkit.folders.folder_kind import FolderDescription
     from tfrkit.folders.folder_table import add_folder_kind
+    from tfrkit.folders.kinds.youtube8m_folder import dequantize_frames
     from tfrkit.folders.load import load, open_folder
     from tfrkit.folders.split_language import even_splits
     from tfrkit.folders.tfds.write_tfds import write_tfds
@@ -178,6 +179,7 @@ __all__ = [
     "decode_json_example",
     "decode_proto",
     "decode_raw",
+    "dequantize_frames",
     "diff",
     "encode_base64",
     "encode_examples",
@@ -260,6 +262,7 @@ _EXPORTS = {
     "data.sources.text_lines": "TextLineDataset",
     "folders.folder_kind": "FolderDescription",
     "folders.folder_table": "add_folder_kind",
+    "folders.kinds.youtube8m_folder": "dequantize_frames",
     "folders.load": "load open_folder",
     "folders.split_language": "even_splits",
     "folders.tfds.write_tfds": "write_tfds",

@@ -17,6 +17,7 @@ from tfrkit.folders.kinds.seqio_folder import SeqioFolder
 from tfrkit.folders.kinds.simulation_folder import MeshFolder, ParticleFolder
 from tfrkit.folders.kinds.tfds_folder import TfdsFolder
 from tfrkit.folders.kinds.tfx_folder import TfxFolder
+from tfrkit.folders.kinds.youtube8m_folder import Youtube8mFolder
 from tfrkit.stores.files import is_folder, traits_of
 from tfrkit.stores.url import display_name
 
@@ -31,6 +32,7 @@ _BUILT_IN: Final[tuple[FolderKind, ...]] = (
     EarthEngineFolder(),
     MeshFolder(),
     ParticleFolder(),
+    Youtube8mFolder(),
     PlainFolder(),
 )
 _added: list[FolderKind] = []

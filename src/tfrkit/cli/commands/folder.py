@@ -28,8 +28,8 @@ def folder(
     """Show what is in the folder of a data set: its kind, splits, features and names of classes.
 
     Folders of TensorFlow Datasets, caches of SeqIO, examples of TFX, records of the Object Detection API with their
-    label map, exports of Earth Engine, simulations of DeepMind, those that tfrkit wrote, and any with TFRecord
-    files; `tfr.load` opens them.
+    label map, exports of Earth Engine, simulations of DeepMind, YouTube-8M, those that tfrkit wrote, and any with
+    TFRecord files; `tfr.load` opens them.
 
     Example: tfr folder ~/tensorflow_datasets/mnist/3.0.1
     """
