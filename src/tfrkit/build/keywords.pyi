@@ -88,7 +88,11 @@ class CompressionKeywords(TypedDict, total=False):
 class BadKeywords(TypedDict, total=False):
     on_bad: OnBad
 
-class ImagesKeywords(BadKeywords, CompressionKeywords, RunKeywords, total=False):
+class LayoutKeywords(TypedDict, total=False):
+    layout: Literal["tfrkit", "tfds"]
+    dataset: str | None
+
+class ImagesKeywords(LayoutKeywords, BadKeywords, CompressionKeywords, RunKeywords, total=False):
     split: str | Mapping[str, Any] | None
     per_class: bool
     label_map: PathLike | None
@@ -96,7 +100,7 @@ class ImagesKeywords(BadKeywords, CompressionKeywords, RunKeywords, total=False)
     shard_size: int | None
     shuffle: bool
     seed: int
-    names: Names
+    names: Names | None
     rename: Mapping[str, str] | None
     encoding: Encoding | None
     size: str | tuple[int, int] | None
@@ -170,6 +174,7 @@ class TableKeywords(
     TableRowKeywords,
     SeedKeywords,
     ShardSizeKeywords,
+    LayoutKeywords,
     CompressionKeywords,
     BadKeywords,
     RunKeywords,

@@ -12,7 +12,7 @@ from typing import Any, Final, Protocol
 
 from tfrkit.cached_property import cached_property
 from tfrkit.data.dataset import Dataset
-from tfrkit.errors import DataLossError
+from tfrkit.errors import DataLossError, NotFoundError
 from tfrkit.folders.decode.decode_tree import DecodeTreeNode, without_decoding
 from tfrkit.folders.feature_tree import FeatureTree, class_names_of, lines_of
 from tfrkit.model.spec_json import spec_to_data

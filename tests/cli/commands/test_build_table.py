@@ -243,3 +243,13 @@ def test_rows_are_chosen_by_an_expression(command, lines):
     none = command("build", "table", "a.jsonl", "out2", "--where", "n > 100")
     assert none.code == 0
     assert "no record was chosen: 2 records looked at\n" in none.err
+
+
+def test_layout_of_tensorflow_datasets(command, folder):
+    (folder / "a.csv").write_text("label,name\n3,Ada\n5,Tom\n")
+    done = command(
+        "build", "table", "a.csv", "out", "--layout", "tfds", "--dataset", "people:2.0.0", "--quiet"
+    )
+    assert (done.code, done.err) == (0, "")
+    found = command("folder", "out")
+    assert found.out.startswith("people 2.0.0 (tfds)\nout\nsplits:\n  train: 2 records in 1 shard\n")

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import os
 
+import numpy as np
+import pyarrow as pa
 import pytest
 import tensorflow_datasets as tfds
 
@@ -59,3 +61,72 @@ def test_features_are_written_as_by_tfds(tmp_path, name):
 def test_random_features_are_written_as_by_tfds(tmp_path, seed):
     made = RandomFeatures(seed)
     assert_written_as_by_tfds(tmp_path, made.features, [made.example() for _ in range(7)])
+
+
+def test_splits_shards_and_inputs_are_those_of_tfds(tmp_path):
+    folder = str(tmp_path / "some" / "1.0.0")
+    features = {"x": np.int64, "y": tfr.features.ClassLabel(["a", "b"])}
+    splits = {
+        name: [{"x": k, "y": k % 2} for k in range(count)] for name, count in (("train", 700), ("dev", 3))
+    }
+    tfr.write_tfds(folder, splits, features=features, shards=20, supervised=("x", "y"), description="Some.")
+    builder = tfds.builder_from_directory(folder)
+    assert (builder.info.full_name, builder.info.description) == ("some/1.0.0", "Some.")
+    assert builder.info.supervised_keys == ("x", "y")
+    assert builder.info.features["y"].names == ["a", "b"]
+    assert {name: split.num_examples for name, split in builder.info.splits.items()} == {
+        "train": 700,
+        "dev": 3,
+    }
+    for split in ("train", "dev", "train[10%:20%]+dev"):
+        assert_same_dataset(folder, split)
+    rows = builder.as_dataset(split="train", as_supervised=True, shuffle_files=True)
+    assert sorted(int(x) for x, _ in rows) == list(range(700))
+
+
+def test_kept_order_is_that_of_tfds(tmp_path):
+    folder = str(tmp_path / "some" / "1.0.0")
+    tfr.write_tfds(folder, [{"x": k} for k in range(500)], shard_bytes=1000, keep_order=True, name="a/b")
+    assert tfds.builder_from_directory(folder).info.full_name == "a/b/1.0.0"
+    assert [int(each["x"]) for each in read_by_tfds(folder, "train")] == list(range(500))
+    assert_same_dataset(folder, "train")
+
+
+def test_found_out_features_are_read_by_tfds(tmp_path):
+    folder = str(tmp_path / "some" / "1.0.0")
+    examples = [
+        {
+            "image": np.full((3, 2 + k, 3), k, np.uint8), "matrix": np.ones((k, k)), "flag": k > 1, "maybe": k or None,
+            "steps": [{"t": "x" * k, "n": [k] * j} for j in range(k)], "half": np.float16(k),
+        }
+        for k in range(4)
+    ]  # fmt: skip
+    tfr.write_tfds(folder, examples)
+    assert_same_dataset(folder, "train")
+
+
+def test_tables_with_the_layout_are_read_by_tfds(tmp_path):
+    folder = str(tmp_path / "people" / "1.2.0")
+    table = pa.table({"label": [3, 5], "name": ["Ada", None], "tags": [["a", "b"], []], "score": [0.5, 1.5]})
+    tfr.build.table(table, folder, layout="tfds", shards=3)
+    assert_same_dataset(folder, "train")
+    assert [int(each["label"]) for each in read_by_tfds(folder, "train")] == [3, 5]
+
+
+def test_photos_by_classes_with_the_layout_are_read_by_tfds(tmp_path):
+    for name in ("cat", "dog", "owl"):
+        (tmp_path / "photos" / name).mkdir(parents=True)
+        for number in range(4):
+            pixels = np.full((8, 8, 3), 60 * number, np.uint8)
+            encode = tfr.image.encode_jpeg if number % 2 else tfr.image.encode_png
+            (tmp_path / "photos" / name / f"{number}.jpg").write_bytes(encode(pixels))
+    folder, split = str(tmp_path / "out"), {"train": 0.75, "test": 0.25}
+    options = {"layout": "tfds", "dataset": "pets:1.0.0", "split": split, "duplicates": "keep", "shards": 2}
+    tfr.build.images(tmp_path / "photos", folder, **options)
+    for each in split:
+        assert_same_dataset(folder, each)
+    info = tfds.builder_from_directory(folder).info
+    assert info.features["label"].names == ["cat", "dog", "owl"]
+    for example in read_by_tfds(folder, "train"):
+        name = info.features["label"].int2str(int(example["label"]))
+        assert example["image/filename"].numpy().startswith(name.encode())

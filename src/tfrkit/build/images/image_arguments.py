@@ -10,7 +10,7 @@ import json
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
-from tfrkit.build.job.job_options import BadOptions, CompressionOptions, RunOptions
+from tfrkit.build.job.job_options import BadOptions, CompressionOptions, LayoutOptions, RunOptions
 from tfrkit.codecs.table import canonical
 from tfrkit.errors import InvalidArgumentError
 from tfrkit.options import option, option_class, option_fields, read_pairs, size_bytes
@@ -31,12 +31,13 @@ DEFAULT_MAX_IMAGE: Final = 64_000_000
 _QUALITY: Final = 95  # TensorFlow's
 _NOT_NOTED: Final = (  # their effect is in the job, or they have none on its bytes
     "label_map", "compression", "level", "on_bad", "max_bad", "workers", "engine", "address", "overwrite", "progress",
+    "layout", "dataset",
 )  # fmt: skip
 _UNUSED: Final = {"keep": ("size", "max_side", "quality", "channels"), "jpeg": (), "raw": ("quality",)}
 
 
 @option_class
-class ImagesOptions(BadOptions, CompressionOptions, RunOptions):
+class ImagesOptions(LayoutOptions, BadOptions, CompressionOptions, RunOptions):
     """The options of `images`."""
 
     split: str | Mapping[str, Any] | None = option(
@@ -65,9 +66,10 @@ class ImagesOptions(BadOptions, CompressionOptions, RunOptions):
         True, "Shuffle the images, or keep the order of their names.", "--shuffle/--no-shuffle"
     )
     seed: int = option(0, "Of the splits and of the order.")
-    names: Names = option(
-        "full",
+    names: Names | None = option(
+        None,
         "How features are called: image/encoded and so on; image, label; as in TensorFlow Datasets; as in TF-slim.",
+        more='"full" by default, "tfds" with `layout="tfds"`.',
     )
     rename: Mapping[str, str] | None = option(
         None,
@@ -165,9 +167,14 @@ class ImagesOptions(BadOptions, CompressionOptions, RunOptions):
             remedy = "leave out channels=1" if encoding == "raw" else "pass encoding='raw' (--encoding raw)"
             raise InvalidArgumentError(f"order='bgr' is for raw pixels of 3 channels: {remedy}.")
 
+    def chosen_names(self) -> Names:
+        """Return the set of names of features."""
+        return self.names or ("tfds" if self.layout == "tfds" else "full")
+
     def noted(self) -> dict[str, Any]:
         """Return all options that decide the bytes, as JSON has them."""
         found = {each.name: getattr(self, each.name) for each, _ in option_fields(ImagesOptions)}
+        found["names"] = self.chosen_names()
         noted = {name: value for name, value in found.items() if name not in _NOT_NOTED and value is not None}
         plain: dict[str, Any] = json.loads(json.dumps(noted, default=_plain))
         return plain

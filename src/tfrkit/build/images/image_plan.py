@@ -65,10 +65,10 @@ def plan_images(
     if not len(items):
         raise _nothing(source, found, options)
     is_raw = pixels is not None and pixels.encoding == "raw"
-    features = feature_names(options.names, options.rename or {}, items.extras, raw=is_raw)
+    features = feature_names(options.chosen_names(), options.rename or {}, items.extras, raw=is_raw)
     recipe = ImageRecipe(listing.source, name, items, label_names, features, pixels)
     files = {} if label_names is None else {LABELS_FILE: write_label_map(label_names)}
-    return Job(
+    job = Job(
         folder=out,
         groups=tuple(_groups(recipe, options)),
         compression=canonical(options.compression),
@@ -87,6 +87,24 @@ def plan_images(
         transient={"stamp": listing.stamp},
         stamps=listing.files,
     )
+    return job if options.layout == "tfrkit" else _with_layout(job, options, recipe)
+
+
+def _with_layout(job: Job, options: ImagesOptions, recipe: ImageRecipe) -> Job:
+    """Return a job whose folder TensorFlow Datasets reads."""
+    from tfrkit.build.job.tfds_layout import tfds_job  # with pipelines, which no other build needs
+    from tfrkit.folders.features import ClassLabel, Image
+
+    names = recipe.features
+    if recipe.pixels is not None and recipe.pixels.encoding == "raw":
+        raise InvalidArgumentError(
+            "layout='tfds' (--layout tfds): raw pixels do not say their size there. Pass another encoding, or none."
+        )
+    special: dict[str, Any] = {names["image/encoded"]: Image()}
+    if recipe.label_names is not None and "image/label" in names:
+        classes = [name.decode(errors="replace") for name in recipe.label_names]
+        special[names["image/label"]] = ClassLabel(classes)
+    return tfds_job(job, options.dataset, {}, special)
 
 
 def _under(name: str, ledger: Ledger) -> tuple[Any, ...]:

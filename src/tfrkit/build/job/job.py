@@ -122,7 +122,7 @@ def dry_run(
         any(group.shuffle_seed is not None for group in job.groups),
         sum(group.input_bytes for group in job.groups if group.shuffle_seed is not None),
         job.compression,
-        tuple(job.files),
+        job.further_files,
         dict(report.bad),
         dict(report.noted),
         refusal,

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Literal
 
 from tfrkit.build.job.bad_limit import BadLimit, MaxBad
 from tfrkit.build.job.progress import OnBad, Progress
 from tfrkit.codecs.table import names
 from tfrkit.engines.engine import EngineName
+from tfrkit.errors import InvalidArgumentError
 from tfrkit.model.policy import OnCorrupt
 from tfrkit.options import OptionSet, option, option_class, size_bytes
 
@@ -19,6 +20,7 @@ __all__ = [
     "FrameJobOptions",
     "FrameOptions",
     "JobOptions",
+    "LayoutOptions",
     "LimitOptions",
     "RunOptions",
     "SeedOptions",
@@ -78,6 +80,30 @@ class ShardOptions(ShardSizeOptions):
     """How many files are written."""
 
     shards: int | None = option(None, "How many files to write.", least=1)
+
+
+@option_class
+class LayoutOptions(OptionSet):
+    """How the folder is laid out."""
+
+    layout: Literal["tfrkit", "tfds"] = option(
+        "tfrkit",
+        "How files are named and described: as tfrkit does, or so that TensorFlow Datasets reads the folder.",
+        more="See `write_tfds`.",
+    )
+    dataset: str | None = option(
+        None,
+        "Name and version with --layout tfds, such as pets:1.0.0; by default as the folder says, pets/1.0.0.",
+        metavar="NAME[:VERSION]",
+    )
+
+    def __post_init__(self) -> None:
+        """Check that they go together."""
+        super().__post_init__()
+        if self.layout != "tfds" and self.dataset is not None:
+            raise InvalidArgumentError(
+                f"dataset={self.dataset!r} (--dataset) has a meaning only with layout='tfds' (--layout tfds)."
+            )
 
 
 @option_class

@@ -6,7 +6,7 @@ Pure: nothing here does I/O. A plan is run in `job.py`; recipes are made by the 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Generator, Iterable, Iterator, Mapping
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, Final, Protocol, Self
 
@@ -16,6 +16,7 @@ from tfrkit.build.job.progress import BadInput, TaskReporter
 from tfrkit.build.job.wanted_features import WantedFeatures
 from tfrkit.codecs.table import codec, names
 from tfrkit.errors import InvalidArgumentError
+from tfrkit.records.manifest import ShardEntry
 from tfrkit.records.record_names import (
     numbered_title,
     other_name,
@@ -27,6 +28,7 @@ from tfrkit.records.record_names import (
 from tfrkit.stores.json_file import is_file_name, json_line
 
 __all__ = [
+    "ClosingFile",
     "FileForm",
     "FormWriter",
     "Job",
@@ -42,6 +44,17 @@ __all__ = [
 
 DEFAULT_SHARD_BYTES: Final = 256_000_000
 _OWN_FILES: Final = ("manifest.json", "report.json")
+
+
+class ClosingFile(Protocol):
+    """The file that describes all shards of a job to another library, and is written last. Plain data that pickles."""
+
+    @property
+    def name(self) -> str:
+        """Of the file, in the folder of the job."""
+
+    def content(self, shards: Sequence[ShardEntry]) -> bytes:
+        """Return what it says of shards, in their order. Pure: no I/O."""
 
 
 class Recipe(Protocol):
@@ -124,6 +137,7 @@ class Job:
             no host, no absolute path, no number of workers.
         spec: what `parse_example` needs for the records, as `spec_to_data` gives it, or None.
         files: further small files for the folder, such as the label map, by name.
+        closing: a further file, which is there only while all shards are; None: there is none.
         bad: what the plan itself had to leave out; counted like what tasks find. It may list only the first of them.
         counts: all of them by reason, if `bad` does not list all.
         noted: what the plan noticed and kept, or ignored on purpose; reported, and never fatal.
@@ -146,6 +160,7 @@ class Job:
     made_by: Mapping[str, Any]
     spec: Any = None
     files: Mapping[str, bytes] = field(default_factory=dict)
+    closing: ClosingFile | None = None
     bad: tuple[BadInput, ...] = ()
     counts: Mapping[str, int] | None = None
     noted: tuple[BadInput, ...] = ()
@@ -170,6 +185,11 @@ class Job:
     def indexed(self) -> bool:
         """Whether its shards have an index each."""
         return not self.form and codec(self.compression).seeks
+
+    @property
+    def further_files(self) -> tuple[str, ...]:
+        """The names of all files beside the shards."""
+        return (*self.files, *((self.closing.name,) if self.closing is not None else ()))
 
 
 def plan_shards(
@@ -250,11 +270,11 @@ def check_plan(job: Job) -> None:
         raise InvalidArgumentError(
             f"Expected one of {list(names())} as compression but got {job.compression!r}."
         )
-    for name in (*job.prefixes, *(job.files.keys() - set(_OWN_FILES))):
+    for name in (*job.prefixes, *(set(job.further_files) - set(_OWN_FILES))):
         if not is_file_name(name):
             raise InvalidArgumentError(f"{name!r} cannot begin the name of a file. Choose another name.")
     seen: set[str] = set(_OWN_FILES)
-    for name in (*job.files, *(name for group in job.groups for name in shard_names(job, group))):
+    for name in (*job.further_files, *(name for group in job.groups for name in shard_names(job, group))):
         if name in seen:
             raise InvalidArgumentError(
                 f"Two files of the output would be called {name!r}. Give the inputs or splits different names."

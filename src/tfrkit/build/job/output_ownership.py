@@ -196,9 +196,9 @@ def _decide(job: Job, header: Header, found: OutputState, manifest: Mapping[str,
             f"{_difference(manifest, header)}Choose another folder, or pass overwrite=True (--overwrite)."
         )
     if not found.same:
-        for name, content in job.files.items():
+        for name in job.further_files:
             path = os.path.join(job.folder, name)
-            if not found.refusal and files.is_there(path) and not _holds(path, content):
+            if not found.refusal and files.is_there(path) and not _holds(path, job.files.get(name)):
                 found.refusal = (
                     f"{path}; it is there already, with other content. Choose another folder, "
                     "or pass overwrite=True (--overwrite)."
@@ -261,12 +261,18 @@ def _completed(job: Job, earlier: Earlier | None) -> BuildReport | None:
     names = {name for group in job.groups for name in shard_names(job, group)}
     if earlier is None or earlier.kept.keys() != names:
         return None
-    if not all(_holds(os.path.join(job.folder, name), content) for name, content in job.files.items()):
+    contents = dict(job.files)
+    if job.closing is not None:
+        shards = [earlier.kept[name] for group in job.groups for name in shard_names(job, group)]
+        contents[job.closing.name] = job.closing.content(shards)
+    if not all(_holds(os.path.join(job.folder, name), content) for name, content in contents.items()):
         return None
     return report_from(earlier.report, job, earlier.kept.values(), len(names), 0.0)
 
 
-def _holds(path: str, content: bytes) -> bool:
+def _holds(path: str, content: bytes | None) -> bool:
+    if content is None:
+        return False
     try:
         found = files.file_info(path)
         return found is not None and found.size == len(content) and files.read_bytes(path) == content

@@ -274,17 +274,21 @@ class JobRun:
             self._check(report)
         self._journal.check()
         self._publishing = True
+        if job.closing is not None:  # until all is in its place
+            files.remove(os.path.join(job.folder, job.closing.name))
         self._take_place()
         for name, content in job.files.items():
             files.write_bytes(os.path.join(job.folder, name), content)
         save_report(job.folder, self._digest, report.to_entry(job.prefixes))
+        if job.closing is not None:
+            files.write_bytes(os.path.join(job.folder, job.closing.name), job.closing.content(entries))
 
         def change(content: dict[str, Any]) -> None:
             names = set(self._names)
             kept = [entry for entry in content["shards"] if entry["name"] not in names]
             content["shards"] = kept + [asdict(entry) for entry in entries]
             content["made_by"].update({prefix: {"job": self._digest} for prefix in job.prefixes})
-            made = {"made_by": dict(job.made_by), "spec": job.spec, "files": sorted(job.files)}
+            made = {"made_by": dict(job.made_by), "spec": job.spec, "files": sorted(job.further_files)}
             if report.passed:
                 made["passed"] = report.passed
             content.setdefault("jobs", {})[self._digest] = made

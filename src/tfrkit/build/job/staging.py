@@ -200,7 +200,7 @@ def remove_old(job: Job, prefixes: Mapping[str, bool], names: Collection[str]) -
     if files.is_there(manifest_path(job.folder)):
         change_manifest(job.folder, change)
     old = [name for name in files.list_names(job.folder) if belongs_to(name, prefixes) and name not in names]
-    gone = [*old, *filter(is_further_file, files_of_others - job.files.keys())]
+    gone = [*old, *filter(is_further_file, files_of_others - set(job.further_files))]
     remove_all(os.path.join(job.folder, name) for name in gone)
     remove_indexes(job.folder, prefixes, names)
 
@@ -224,7 +224,7 @@ def clear_temporary(job: Job, prefixes: Mapping[str, bool]) -> None:
     for name in files.list_names(sidecar):
         base = temporary_of(name)
         if base is not None and (
-            belongs_to(shard_of_sidecar(base), prefixes) or shard_of_sidecar(base) in job.files
+            belongs_to(shard_of_sidecar(base), prefixes) or shard_of_sidecar(base) in job.further_files
         ):
             files.remove(os.path.join(sidecar, name))
 

@@ -108,7 +108,7 @@ def plan_table(inputs: Any, out: PathLike, options: TableOptions) -> Job:
         )
     columns = settle(surveys, choice)
     groups = _groups(surveys, columns, reader, options)
-    return Job(
+    job = Job(
         folder,
         groups,
         canonical(options.compression),
@@ -122,6 +122,11 @@ def plan_table(inputs: Any, out: PathLike, options: TableOptions) -> Job:
         stamps=tuple(file.stamp for file in files if file.stamp is not None),
         files_left_out=len(left_out),
     )
+    if options.layout == "tfrkit":
+        return job
+    from tfrkit.build.job.tfds_layout import tfds_job  # with pipelines, which no other table needs
+
+    return tfds_job(job, options.dataset, {"data": "train"}, {})
 
 
 # -- inputs ------------------------------------------------------------------------------------------------------------

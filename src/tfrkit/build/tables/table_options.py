@@ -9,6 +9,7 @@ from typing import Any, Final, Literal
 from tfrkit.build.job.job_options import (
     BadOptions,
     CompressionOptions,
+    LayoutOptions,
     RunOptions,
     SeedOptions,
     ShardSizeOptions,
@@ -93,7 +94,9 @@ class TableColumnOptions(OptionSet):
 class TableRowOptions(OptionSet):
     """How rows go to shards."""
 
-    prefix: str = option("data", "File name prefix of the shards.")
+    prefix: str = option(
+        "data", "File name prefix of the shards.", more='With `layout="tfds"` the split: train by default.'
+    )
     shuffle: bool = option(False, "Shuffle the rows of all inputs.")
 
 
@@ -103,6 +106,7 @@ class TableOptions(
     TableRowOptions,
     SeedOptions,
     ShardSizeOptions,
+    LayoutOptions,
     CompressionOptions,
     BadOptions,
     RunOptions,

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, islice
 from typing import Any, Final
@@ -26,14 +26,23 @@ from tfrkit.folders.load import load, open_folder
 from tfrkit.folders.tfds.dataset_info import SplitInfo, TfdsInfo, info_to_json, read_info
 from tfrkit.folders.tfds.write_features import features_to_json, label_files
 from tfrkit.parsing.encode import ExampleEncoder
-from tfrkit.records.manifest import manifest_entries, read_manifest
+from tfrkit.records.manifest import ShardEntry, manifest_entries, read_manifest
 from tfrkit.records.write.replace_shards import old_shards
 from tfrkit.records.write.shards import ShardWriter
 from tfrkit.stores.files import remove, write_bytes
 from tfrkit.stores.paths import PathLike, path_text
 from tfrkit.stores.url import path_parts
 
-__all__ = ["write_tfds"]
+__all__ = [
+    "INFO",
+    "check_split",
+    "identity",
+    "json_text",
+    "split_info",
+    "split_title",
+    "tree_files",
+    "write_tfds",
+]
 
 INFO: Final = "dataset_info.json"
 FEATURES: Final = "features.json"
@@ -166,34 +175,78 @@ def _info(
     keep_order: bool | None,
 ) -> TfdsInfo:
     """Return what dataset_info.json says, without splits."""
-    *_, parent, last = ("", "", *path_parts(path))
     found = source.found
-    of_folder = _VERSION.fullmatch(last) is not None
-    chosen = name or (found.name if found is not None else "") or (parent if of_folder else last)
-    number = version or (found.version if found is not None else "") or (last if of_folder else "1.0.0")
-    names = _NAME.fullmatch(chosen)
-    if names is None:
-        raise InvalidArgumentError(
-            f"Expected a name of letters, digits and _, or NAME/CONFIG, for the data set but got {chosen!r}. "
-            "Pass name=."
-        )
-    if not _VERSION.fullmatch(number):
-        raise InvalidArgumentError(f"Expected a version such as '1.0.0' but got {number!r}.")
+    if found is not None and found.kind == "tfds":
+        name, version = name or found.name, version or found.version
+    name, config, version = identity(path, name, version)
     if not source.splits:
         raise InvalidArgumentError("Expected at least one split, such as {'train': examples}.")
     for split in source.splits:
-        if not isinstance(split, str) or not _SPLIT.fullmatch(split) or split == "all":
-            raise InvalidArgumentError(
-                f"Expected the name of a split, of letters, digits, _ and -, such as 'train' but got {split!r}."
-            )
+        check_split(split)
     in_order = (
         keep_order
         if keep_order is not None
         else found is not None and found.cycle == 1 and found.kind == "tfds"
     )
     text = description if description is not None else "" if found is None else found.description
-    config = names["config"] or ""
-    return TfdsInfo(names["name"], number, config, text, ("tfrecord",), (), in_order, tuple(supervised))
+    return TfdsInfo(name, version, config, text, ("tfrecord",), (), in_order, tuple(supervised))
+
+
+def identity(path: str, name: str | None, version: str | None) -> tuple[str, str, str]:
+    """Return name, config and version of a data set; by default as its folder says: `<name>/<version>`.
+
+    Raises:
+        InvalidArgumentError: TensorFlow Datasets has no such names.
+
+    >>> identity("data/pets/2.0.0", None, None), identity("out", "pets/small", None)
+    (('pets', '', '2.0.0'), ('pets', 'small', '1.0.0'))
+    """
+    *_, parent, last = ("", "", *path_parts(path))
+    of_folder = _VERSION.fullmatch(last) is not None
+    chosen = name or (parent if of_folder else last)
+    number = version or (last if of_folder else "1.0.0")
+    names = _NAME.fullmatch(chosen)
+    if names is None:
+        raise InvalidArgumentError(
+            f"Expected a name of letters, digits and _, or NAME/CONFIG, for the data set but got {chosen!r}. "
+            "Say its name, or name the folder <name>/<version>."
+        )
+    if not _VERSION.fullmatch(number):
+        raise InvalidArgumentError(f"Expected a version such as '1.0.0' but got {number!r}.")
+    return names["name"], names["config"] or "", number
+
+
+def check_split(split: object) -> None:
+    """Raise if TensorFlow Datasets has no such splits.
+
+    Raises:
+        InvalidArgumentError: it has none.
+    """
+    if not isinstance(split, str) or not _SPLIT.fullmatch(split) or split == "all":
+        raise InvalidArgumentError(
+            f"Expected the name of a split, of letters, digits, _ and -, such as 'train' but got {split!r}."
+        )
+
+
+def split_title(name: str, split: str) -> str:
+    """Return what stands before the number in the names of the shards of a split."""
+    return f"{name}-{split}.tfrecord"
+
+
+def split_info(split: str, shards: Sequence[ShardEntry]) -> SplitInfo:
+    """Return what dataset_info.json says of a split."""
+    total = sum(shard.bytes - _FRAME * shard.records for shard in shards)
+    return SplitInfo(split, tuple(shard.records for shard in shards), len(shards), bytes=total)
+
+
+def tree_files(tree: DictFeature) -> dict[str, bytes]:
+    """Return the small files that describe features, by name."""
+    return {**dict(label_files(tree)), FEATURES: json_text(features_to_json(tree))}
+
+
+def json_text(content: Any) -> bytes:
+    """Return the text of a JSON file."""
+    return (json.dumps(content, indent=4, ensure_ascii=False) + "\n").encode()
 
 
 def _checked_split(split: str, examples: Any) -> Iterator[Any]:
@@ -263,15 +316,19 @@ class _Output:
                 write_bytes(self._listing.join(INFO), before)  # all is as it was
             raise
         self._remove_old(before)
-        labels = dict(label_files(self._tree))
-        for name in self._listing.names - labels.keys():
+        described = tree_files(self._tree)
+        for name in self._listing.names - described.keys():
             if name.endswith(_LABELS):
                 remove(self._listing.join(name))
-        content = {"features": features_to_json(self._tree), "info": info_to_json(self._described())}
-        for name, text in labels.items():
+        for name, text in described.items():
             write_bytes(self._listing.join(name), text)
-        write_bytes(self._listing.join(FEATURES), _json(content["features"]))
-        write_bytes(self._listing.join(INFO), _json(content["info"]))
+        entries = manifest_entries(read_manifest(self._path))
+        splits = [
+            split_info(split, [entries[os.path.basename(path)] for path in writer.paths])
+            for split, writer in self._writers.items()
+        ]
+        info = replace(self._info, splits=tuple(splits))
+        write_bytes(self._listing.join(INFO), json_text(info_to_json(info)))
 
     def discard(self) -> None:
         """End; what has no name yet is removed."""
@@ -279,17 +336,7 @@ class _Output:
             writer.discard()
 
     def _prefix(self, name: str, split: str) -> str:
-        return self._listing.join(f"{name}-{split}.tfrecord")
-
-    def _described(self) -> TfdsInfo:
-        entries = manifest_entries(read_manifest(self._path))
-        splits = []
-        for split, writer in self._writers.items():
-            found = [entries[os.path.basename(path)] for path in writer.paths]
-            lengths = tuple(entry.records for entry in found)
-            total = sum(entry.bytes - _FRAME * entry.records for entry in found)
-            splits.append(SplitInfo(split, lengths, len(found), bytes=total))
-        return replace(self._info, splits=tuple(splits))
+        return self._listing.join(split_title(name, split))
 
     def _remove_old(self, before: bytes | None) -> None:
         """Remove shards of splits that are no more."""
@@ -305,7 +352,3 @@ class _Output:
                 shards = old_shards(prefix, [])
                 shards.set_aside()
                 shards.remove()
-
-
-def _json(content: Any) -> bytes:
-    return (json.dumps(content, indent=4, ensure_ascii=False) + "\n").encode()
