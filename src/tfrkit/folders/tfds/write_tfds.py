@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from itertools import chain, islice
 from typing import Any, Final
 
-from tfrkit.errors import AlreadyExistsError, DataLossError, InvalidArgumentError
+from tfrkit.errors import AlreadyExistsError, InvalidArgumentError, OpError, from_os_error
 from tfrkit.folders.decode.decode_tree import as_stored
 from tfrkit.folders.encode.encode_tree import TreeEncoder
 from tfrkit.folders.feature_tree import DictFeature, FeatureTree
@@ -23,10 +23,11 @@ from tfrkit.folders.features import to_feature
 from tfrkit.folders.folder_kind import FolderDescription, FolderListing
 from tfrkit.folders.inferred_features import infer_features
 from tfrkit.folders.load import load, open_folder
-from tfrkit.folders.tfds.dataset_info import SplitInfo, TfdsInfo, info_to_json, read_info
+from tfrkit.folders.tfds.dataset_info import SplitInfo, TfdsInfo, info_to_json
 from tfrkit.folders.tfds.write_features import features_to_json, label_files
 from tfrkit.parsing.encode import ExampleEncoder
 from tfrkit.records.manifest import ShardEntry, manifest_entries, read_manifest
+from tfrkit.records.record_names import numbered_title
 from tfrkit.records.write.replace_shards import old_shards
 from tfrkit.records.write.shards import ShardWriter
 from tfrkit.stores.files import remove, write_bytes
@@ -306,16 +307,24 @@ class _Output:
     def publish(self) -> None:
         """Give the shards their names, and describe them."""
         before = self._listing.read(INFO) if self._listing.has(INFO) else None
-        if before is not None:
-            remove(self._listing.join(INFO))
         try:
+            if before is not None:
+                remove(self._listing.join(INFO))
             for writer in self._writers.values():
                 writer.close()
-        except BaseException:
+            self._remove_old()
+            self._describe()
+        except BaseException as error:
             if before is not None and not any(writer.paths for writer in self._writers.values()):
                 write_bytes(self._listing.join(INFO), before)  # all is as it was
+            elif isinstance(error, (OpError, OSError)):
+                known = error if isinstance(error, OpError) else from_os_error(error, self._path)
+                text = f"{known.message} The data set in {self._path!r} is not whole: write it again."
+                raise type(known)(text, path=known.path) from error
             raise
-        self._remove_old(before)
+
+    def _describe(self) -> None:
+        """Write the files beside the shards."""
         described = tree_files(self._tree)
         for name in self._listing.names - described.keys():
             if name.endswith(_LABELS):
@@ -338,17 +347,12 @@ class _Output:
     def _prefix(self, name: str, split: str) -> str:
         return self._listing.join(split_title(name, split))
 
-    def _remove_old(self, before: bytes | None) -> None:
-        """Remove shards of splits that are no more."""
-        if before is None:
-            return
-        try:
-            old = read_info(json.loads(before), self._listing.join(INFO))
-        except (ValueError, DataLossError):
-            return  # nobody knows which they are
-        for split in old.splits:
-            prefix = self._prefix(old.name, split.name)
-            if split.name not in self._writers or old.name != self._info.name:
-                shards = old_shards(prefix, [])
+    def _remove_old(self) -> None:
+        """Remove the shards of splits that are no more."""
+        titles = {title for name in self._listing.names if (title := numbered_title(name)) is not None}
+        kept = {split_title(self._info.name, split) for split in self._writers}
+        for title in sorted(titles - kept):
+            if title.endswith(".tfrecord"):  # as data sets of this kind have them
+                shards = old_shards(self._listing.join(title), [])
                 shards.set_aside()
                 shards.remove()
