@@ -41,23 +41,23 @@ PART_LINES = {
     "src/bindings": 9_700,  # many files, or images, in one call; permutations; maps, asked for ahead; messages
     "src/core": 16_200,  # what a record means; shuffled records; permutations; messages of any type; PNG files; places
     "src/tfrkit": 1_850,  # names, errors, secrets, options, extras, threads (without a lock); names of folders
-    "src/tfrkit/build": 20_200,  # Hive, and what it refuses; options; formats; row expressions; shuffles; WebDataset
-    "src/tfrkit/cli": 3_950,  # build hive; skipped damage; `tfr sql`; `tfr view`; `tfr folder`; splits of folders
+    "src/tfrkit/build": 20_400,  # Hive, and what it refuses; options; formats; row expressions; shuffles; WebDataset
+    "src/tfrkit/cli": 4_100,  # build hive; skipped damage; `tfr sql`; `tfr view`; `tfr folder`; splits of folders
     "src/tfrkit/codecs": 1_800,  # what foreign files are by their first bytes; output left when all input is taken
     "src/tfrkit/data": 18_500,  # by number: ranks, positions, seeds; shards before stages; interruptions anywhere
     "src/tfrkit/engines": 1_700,  # the door, threads, processes, Ray, Spark and its errors, a channel to workers
-    "src/tfrkit/folders": 6_750,  # the door; TFDS: descriptions, splits, order, features, written too; plain folders
+    "src/tfrkit/folders": 7_100,  # the door; TFDS: descriptions, splits, order, features, written too; plain folders
     "src/tfrkit/images": 5_800,  # headers of files of all formats, and how photos are turned, which were in build
     "src/tfrkit/integrations": 5_050,  # SQL and frames; torch, JAX, grain, Keras; Ray and Spark, with their stores
     "src/tfrkit/model": 4_800,  # misspelt attributes are answered with the nearest one; records that a shuffle drew
     "src/tfrkit/parsing": 5_500,  # what each byte of a record means; messages of any type, and what bytes look like
-    "src/tfrkit/records": 15_450,  # manifests; random access; zones; diff; cluster tasks; single records of any type
+    "src/tfrkit/records": 15_550,  # manifests; random access; zones; diff; cluster tasks; single records of any type
     "src/tfrkit/scanning": 2_700,  # exports, read_table; frames; zones; parts for clusters; conditions on any kind
     "src/tfrkit/stores": 6_250,  # object stores, fsspec, memory, the cache; ends of ranges; odd names
     "src/tfrkit/testing": 2_000,  # stages by number, in the plain engine; shards of batches before them
     "src/tfrkit/tf": 16_050,  # gfile on object stores, as TensorFlow has gs://; errors say what was given
     "src/tfrkit/values": 2_350,  # permutations
-    "src/tfrkit/viewer": 4_650,  # server and guard, records with damage, of any type, pictures, bytes; jobs; orders
+    "src/tfrkit/viewer": 4_700,  # server and guard, records with damage, of any type, pictures, bytes; jobs; orders
 }
 
 
