@@ -129,7 +129,7 @@ def test_sound_text_json_and_numbers_are_shown_as_what_they_are(open_page: OpenP
         writer.write_example(example)
     with viewer_of(tmp_path) as url:
         page = open_page(url, "#/record?n=0")
-        page.wait_for_function("document.querySelector('audio')?.duration === 1.5")
+        expect(page.locator("audio")).to_have_js_property("duration", 1.5)
         expect(page.locator("[data-feature=said]")).to_contain_text("\u4eca\u5929\u5929\u6c14\u5f88\u597d")
         expect(page.locator("[data-feature=meta] .key").first).to_contain_text("tags")
         page.locator("[data-feature=meta] summary").last.click()

@@ -9,8 +9,13 @@ from pathlib import Path
 from tfrkit.build.tables.format_table import all_formats
 
 SOURCE = Path(__file__).parents[3] / "src" / "tfrkit"
-# The table, and the formats themselves; the lists of photos, of which only the suffixes are said.
-ALLOWED = ("build/tables/format_table.py", "build/tables/delimited/", "build/tables/arrow/")
+# The table, and the formats themselves; the rows that Hive gives wait in Parquet files.
+ALLOWED = (
+    "build/tables/format_table.py",
+    "build/tables/delimited/",
+    "build/tables/arrow/",
+    "build/tables/hive/",
+)
 KNOWN = {each.name for each in all_formats()} | {suffix for each in all_formats() for suffix in each.suffixes}
 
 
