@@ -168,21 +168,22 @@ def for_each_row(count: int, threads: int, work: Callable[[int], None]) -> tuple
         The first number for which it fails, and its error; the count and None if it does not. It was called for all
         numbers before.
     """
-    starts = iter(range(0, count, _EACH))  # shared: each thread takes the next
+    each = min(_EACH, max(1, count // max(1, threads)))  # a few large images are worth a thread each
+    starts = iter(range(0, count, each))  # shared: each thread takes the next
     failures: list[tuple[int, Exception | None]] = []
 
     def run() -> None:
         for start in starts:
             if failures:
                 return
-            for number in range(start, min(start + _EACH, count)):
+            for number in range(start, min(start + each, count)):
                 try:
                     work(number)
                 except Exception as error:
                     failures.append((number, error))
                     return
 
-    helpers = [thread_pool().submit(run) for _ in range(min(threads, -(-count // _EACH)) - 1)]
+    helpers = [thread_pool().submit(run) for _ in range(min(threads, -(-count // each)) - 1)]
     try:
         run()
         for helper in helpers:

@@ -114,15 +114,21 @@ class StepLeaf:
         inner = Stored(stored.flat, stored.nesting[1:])
         return nested(values, inner, length, shape or (), dtype, steps=self.whole.steps)
 
-    def column(self, picked: Sequence[Picked], count: int, threads: int) -> Column:
-        """Decode the values of `count` steps, of one episode after another.
+    def column(self, picked: Sequence[Picked], order: IntArray | None, count: int, threads: int) -> Column:
+        """Decode values of steps.
+
+        Args:
+            picked: of one episode after another.
+            order: which of all these steps are wanted, in this order; None: all.
+            count: how many that are.
+            threads: to decode with.
 
         Raises:
             BadValue: those of one step cannot be decoded.
         """
         if self.leaf.levels:
-            return columns.concat([each.rows for each in picked])
-        parsed = {key: columns.concat([each.stored[key] for each in picked]) for key in self._spec}
+            return _chosen([each.rows for each in picked], order)
+        parsed = {key: _chosen([each.stored[key] for each in picked], order) for key in self._spec}
         return self.leaf.column(parsed, count, threads)
 
     def windows(self, column: Column, count: int, width: int | None) -> Column:
@@ -139,6 +145,12 @@ class StepLeaf:
         """Return the spec of a window of so many steps; of a step, if that is None."""
         levels = self.leaf.levels if width is None else (width, *self.leaf.levels)
         return replace(self.leaf, levels=levels).element_spec()
+
+
+def _chosen(parts: Sequence[Any], order: IntArray | None) -> Column:
+    joined = columns.concat(parts)
+    in_order = order is None or np.array_equal(order, np.arange(len(order)))
+    return joined if in_order or order is None else columns.take(joined, order)
 
 
 def _wrong_count(found: int, each: int, length: int) -> str:

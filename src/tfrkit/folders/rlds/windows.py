@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
@@ -37,6 +37,9 @@ Span = tuple[
     int, int
 ]  # steps from and up to, counted from the one that the window is of; the last is not in it
 _ALONE: Span = (0, 1)
+_AGAIN: Final = (
+    1.1  # places for each step that is decoded, up to which those in several places are decoded again
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -236,16 +239,20 @@ class _WindowsLookup(Lookup):
         picked: Sequence[Picked],
         records: Sequence[tuple[str | None, int]],
     ) -> Column:
-        """Decode the steps of a feature, each once, and put them into their places."""
+        """Decode the steps of a feature, and put them into their places."""
         ends = np.cumsum([*map(len, wanted.steps)])
+        # Where few steps are in several places, all are decoded in their places: pixels are not copied again.
+        again = len(wanted.places) > _AGAIN * int(ends[-1])
+        order = None if again else wanted.places
+        count = int(ends[-1]) if again else len(wanted.places)
         try:
-            column = leaf.column(picked, int(ends[-1]), self._context.threads)
+            column = leaf.column(picked, order, count, self._context.threads)
         except BadValue as bad:
-            row = int(np.searchsorted(ends, bad.row, side="right"))
-            step = int(np.concatenate(wanted.steps)[bad.row])
+            number = bad.row if order is None else int(order[bad.row])
+            row = int(np.searchsorted(ends, number, side="right"))
+            step = int(np.concatenate(wanted.steps)[number])
             raise _located(f"step {step}: {bad.reason}", records[row]) from None
-        in_order = np.array_equal(wanted.places, np.arange(int(ends[-1])))
-        return column if in_order else columns.take(column, wanted.places)
+        return columns.take(column, wanted.places) if again else column
 
 
 def _located(reason: str, place: tuple[str | None, int]) -> InvalidArgumentError:
