@@ -32,7 +32,8 @@ NAMES = (
     "export_webdataset",
     "reshard", "stats", "diff", "viewer", "scan_sql", "remote_read", "remote_write", "remote_cache",
     "remote_take", "pipelines_filter", "pipelines_lists", "permutation", "lookup", "epochs", "epochs_remote",
-    "training_torch", "training_grain", "tfds_folders", "ray_read_write", "spark_read_write", "core_rates",
+    "training_torch", "training_grain", "tfds_folders", "ray_read_write", "spark_read_write",
+    "core_rates", "rlds",
 )  # fmt: skip
 PACKAGES = (
     "tfrkit", "numpy", "protobuf", "isal", "zlib-ng", "zstandard", "tensorflow", "tensorflow-cpu",
