@@ -5,7 +5,9 @@ TFRKIT_RANDOM_FEATURES says how many random trees of features are written.
 
 from __future__ import annotations
 
+import json
 import os
+from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
@@ -130,3 +132,31 @@ def test_photos_by_classes_with_the_layout_are_read_by_tfds(tmp_path):
     for example in read_by_tfds(folder, "train"):
         name = info.features["label"].int2str(int(example["label"]))
         assert example["image/filename"].numpy().startswith(name.encode())
+
+
+def test_what_a_folder_says_for_people_is_kept(tmp_path):
+    features = F.FeaturesDict(
+        {
+            "sound": F.Audio(sample_rate=16000, file_format="wav", dtype=np.int16),
+            "box": F.BBoxFeature(bbox_format="REL_YXYX"),
+            "bounded": F.Tensor(shape=(), dtype=np.int64, minimum=0, maximum=9, doc="how many"),
+            "mask": F.Image(shape=(None, None, 1), use_colormap=True),
+            "texts": F.TranslationVariableLanguages(languages=["de", "en"]),
+        }
+    )
+    example = {
+        "sound": np.arange(3, dtype=np.int16), "box": F.BBox(0.0, 0.1, 0.5, 0.9), "bounded": 3,
+        "mask": np.ones((2, 2, 1), np.uint8), "texts": {"de": "Katze"},
+    }  # fmt: skip
+    theirs = Path(write_folder(tmp_path / "theirs" / "1.0.0", features, {"train": [[example]]}))
+    said = json.loads((theirs / "dataset_info.json").read_text())
+    said |= {
+        "citation": "Us, 2026",
+        "supervised_keys": {"tuple": {"items": [{"feature_key": "box"}, {"featureKey": "mask"}]}},
+    }
+    (theirs / "dataset_info.json").write_text(json.dumps(said))
+    tfr.write_tfds(tmp_path / "again" / "1.0.0", tfr.open_folder(theirs))
+    ours = tfds.builder_from_directory(tmp_path / "again" / "1.0.0").info
+    assert ours.features.to_json() == features.to_json()
+    assert (ours.citation, ours.supervised_keys) == ("Us, 2026", ("box", "mask"))
+    assert_same_dataset(str(tmp_path / "again" / "1.0.0"), "train")

@@ -11,7 +11,7 @@ import json
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import chain, islice
 from typing import Any, Final
 
@@ -24,6 +24,7 @@ from tfrkit.folders.folder_kind import FolderDescription, FolderListing
 from tfrkit.folders.inferred_features import infer_features
 from tfrkit.folders.load import load, open_folder
 from tfrkit.folders.tfds.dataset_info import SplitInfo, TfdsInfo, info_to_json
+from tfrkit.folders.tfds.json_fields import snake_case
 from tfrkit.folders.tfds.write_features import features_to_json, label_files
 from tfrkit.parsing.encode import ExampleEncoder
 from tfrkit.records.manifest import ShardEntry, manifest_entries, read_manifest
@@ -51,6 +52,15 @@ _LABELS: Final = ".labels.txt"
 _SHARD_BYTES: Final = 256_000_000
 _LOOKED_AT: Final = 100  # examples of each split, where nobody describes them
 _FRAME: Final = 16  # bytes of a record's frame beside its own
+_KEPT: Final = {  # of what was opened, by the names that messages have
+    "citation": "citation",
+    "config_description": "configDescription",
+    "config_tags": "configTags",
+    "location": "location",
+    "redistribution_info": "redistributionInfo",
+    "release_notes": "releaseNotes",
+    "supervised_keys": "supervisedKeys",
+}
 _NAME: Final = re.compile(r"(?P<name>[a-zA-Z]\w*)(/(?P<config>[\w+.-]+))?", re.ASCII)
 _SPLIT: Final = re.compile(r"[\w-]+", re.ASCII)
 _VERSION: Final = re.compile(r"[0-9]+\.[0-9]+\.[0-9]+")
@@ -122,7 +132,8 @@ def write_tfds(
     size = {"shards": shards} if shards is not None else {"shard_bytes": shard_bytes or _SHARD_BYTES}
     if shards is not None and shard_bytes is not None:
         raise InvalidArgumentError("Expected either shards or shard_bytes but got both.")
-    output = _Output(path, info, tree, overwrite=overwrite)
+    files = {**tree_files(tree), **({} if features is not None else source.files)}
+    output = _Output(path, info, tree, files, source.kept, overwrite=overwrite)
     try:
         for split, each in examples.items():
             output.write(split, each, size)
@@ -140,11 +151,15 @@ class _Source:
         splits: the examples.
         tree: their features, if that is known.
         found: the folder that they are of, if it is one.
+        files: what describes features there, which says more than decoding needs, such as the rate of sound.
+        kept: what else its dataset_info.json says, for people.
     """
 
     splits: Mapping[str, Any]
     tree: FeatureTree | None = None
     found: FolderDescription | None = None
+    files: Mapping[str, bytes] = field(default_factory=dict)
+    kept: Mapping[str, Any] = field(default_factory=dict)
 
 
 def _source(splits: Any) -> _Source:
@@ -155,9 +170,13 @@ def _source(splits: Any) -> _Source:
                 f"{splits.path}: it is not known what its records hold.", path=splits.path
             )
         tree = to_feature(features)
-        return _Source(
-            {split: load(splits.path, split, decode=False) for split in splits.splits}, tree, splits
-        )
+        examples = {split: load(splits.path, split, decode=False) for split in splits.splits}
+        if splits.kind != "tfds":
+            return _Source(examples, tree, splits)
+        listing = FolderListing(splits.path)
+        files = {FEATURES: listing.read(FEATURES)} if listing.has(FEATURES) else {}
+        said = {snake_case(key): value for key, value in listing.json(INFO).items()}
+        return _Source(examples, tree, splits, files, {_KEPT[key]: said[key] for key in _KEPT if key in said})
     given = splits if isinstance(splits, Mapping) else {"train": splits}
     loaded = {split: as_stored(each) for split, each in given.items()}
     trees = [found[0] for found in loaded.values() if found is not None]
@@ -274,11 +293,30 @@ def _tree(features: Any, source: _Source, examples: dict[str, Iterator[Any]]) ->
 
 
 class _Output:
-    """The folder that is written."""
+    """The folder that is written.
 
-    def __init__(self, path: str, info: TfdsInfo, tree: DictFeature, *, overwrite: bool) -> None:
+    Args:
+        path: of the folder.
+        info: what is to be said of the data set, without splits.
+        tree: the features of examples.
+        files: the small files that describe them.
+        kept: what else dataset_info.json says.
+        overwrite: replace what is there.
+    """
+
+    def __init__(
+        self,
+        path: str,
+        info: TfdsInfo,
+        tree: DictFeature,
+        files: Mapping[str, bytes],
+        kept: Mapping[str, Any],
+        *,
+        overwrite: bool,
+    ) -> None:
         self._listing = FolderListing(path)
-        self._path, self._info, self._tree, self._overwrite = path, info, tree, overwrite
+        self._path, self._info, self._overwrite = path, info, overwrite
+        self._files, self._kept = files, kept
         self._encoder, self._examples = TreeEncoder(tree), ExampleEncoder()
         self._writers: dict[str, ShardWriter] = {}
         there = sorted(each for each in self._listing.names if not each.startswith("."))
@@ -325,11 +363,10 @@ class _Output:
 
     def _describe(self) -> None:
         """Write the files beside the shards."""
-        described = tree_files(self._tree)
-        for name in self._listing.names - described.keys():
+        for name in self._listing.names - self._files.keys():
             if name.endswith(_LABELS):
                 remove(self._listing.join(name))
-        for name, text in described.items():
+        for name, text in self._files.items():
             write_bytes(self._listing.join(name), text)
         entries = manifest_entries(read_manifest(self._path))
         splits = [
@@ -337,7 +374,7 @@ class _Output:
             for split, writer in self._writers.items()
         ]
         info = replace(self._info, splits=tuple(splits))
-        write_bytes(self._listing.join(INFO), json_text(info_to_json(info)))
+        write_bytes(self._listing.join(INFO), json_text({**self._kept, **info_to_json(info)}))
 
     def discard(self) -> None:
         """End; what has no name yet is removed."""
