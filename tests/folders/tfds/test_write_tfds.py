@@ -191,6 +191,14 @@ def test_features_that_tensorflow_datasets_cannot_read_are_refused(tmp_path, fea
     assert not (tmp_path / "some").exists()
 
 
+@pytest.mark.parametrize("names", [["a\0"], ["x" * 300], ["a/b", "a.b"]])
+def test_names_of_classes_need_a_file_of_their_own(tmp_path, names):
+    features = {name: F.ClassLabel([f"cat {number}"]) for number, name in enumerate(names)}
+    with pytest.raises(InvalidArgumentError, match="rename the feature"):
+        write(tmp_path, [dict.fromkeys(names, 0)], **features)
+    assert not (tmp_path / "some").exists()
+
+
 def test_features_of_one_key_are_refused(tmp_path):
     with pytest.raises(InvalidArgumentError, match="under the key 'a/b'"):
         write(tmp_path, [], **{"a/b": int, "a": {"b": int}})

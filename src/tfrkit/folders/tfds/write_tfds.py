@@ -32,6 +32,7 @@ from tfrkit.records.record_names import numbered_title
 from tfrkit.records.write.replace_shards import old_shards
 from tfrkit.records.write.shards import ShardWriter
 from tfrkit.stores.files import remove, write_bytes
+from tfrkit.stores.json_file import is_file_name
 from tfrkit.stores.paths import PathLike, path_text
 from tfrkit.stores.url import path_parts
 
@@ -260,8 +261,18 @@ def split_info(split: str, shards: Sequence[ShardEntry]) -> SplitInfo:
 
 
 def tree_files(tree: DictFeature) -> dict[str, bytes]:
-    """Return the small files that describe features, by name."""
-    return {**dict(label_files(tree)), FEATURES: json_text(features_to_json(tree))}
+    """Return the small files that describe features, by name.
+
+    Raises:
+        InvalidArgumentError: the names of classes have no file, or two features the same.
+    """
+    found: dict[str, bytes] = {}
+    for name, content in label_files(tree):
+        if not is_file_name(name) or found.setdefault(name, content) != content:
+            raise InvalidArgumentError(
+                f"names of classes would be in the file {name!r}, as the feature is named: rename the feature."
+            )
+    return {**found, FEATURES: json_text(features_to_json(tree))}
 
 
 def json_text(content: Any) -> bytes:
