@@ -77,7 +77,7 @@ class FileRecord {
   [[nodiscard]] bool read_head(std::int64_t& length) {
     const auto most = std::min(end_ - at_, static_cast<std::int64_t>(window_.size()));
     if (most <= 0) return false;
-    const std::size_t size = static_cast<std::size_t>(most);
+    const auto size = static_cast<std::size_t>(most);
     if (read_at(std::span(window_).first(size), at_) != size) return false;
     std::uint64_t value = 0;
     head_ = Wire(Bytes(window_).first(size));

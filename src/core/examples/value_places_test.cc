@@ -58,6 +58,7 @@ TEST(values_are_found_where_they_lie) {
   const std::byte* const origin = bytes_of(kUsual).data();
   CHECK(place_strings(found[0].list, origin, offsets, lengths));
   std::vector<std::string> texts;
+  texts.reserve(3);
   for (std::size_t i = 0; i < 3; ++i) {
     texts.push_back(
         kUsual.substr(static_cast<std::size_t>(offsets[i]), static_cast<std::size_t>(lengths[i])));
