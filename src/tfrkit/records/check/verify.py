@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from concurrent.futures import Future, wait
+from concurrent.futures import CancelledError, Future, wait
 from dataclasses import asdict, dataclass
 from typing import Any, Protocol
 
@@ -210,9 +210,22 @@ def verify_files(
 def _on_all_cores(verify_one: Callable[[int], FileReport], count: int) -> list[FileReport]:
     """Verify files on the threads of the process; after a failure nothing is begun, and nothing is left running."""
     futures: list[Future[FileReport]] = []
+    failures: list[BaseException] = []
+
+    def verify(number: int) -> FileReport:
+        if failures:  # before the thread that waits for it has seen that, and cancels what has not begun
+            raise CancelledError
+        try:
+            return verify_one(number)
+        except BaseException as error:
+            failures.append(error)
+            raise
+
     try:
-        futures += (thread_pool().submit(verify_one, number) for number in range(count))
+        futures += (thread_pool().submit(verify, number) for number in range(count))
         return [future.result() for future in futures]
+    except CancelledError:
+        raise failures[0] from None
     finally:
         for future in futures:
             future.cancel()
