@@ -304,7 +304,7 @@ def test_names_of_features_that_readers_would_take_for_one_are_told_apart(tmp_pa
         ({"names": {"label": ""}}, "expected letters"),
         ({"names": {"label": "jpg"}}, "'label' is int64, which 'jpg' cannot hold"),
         ({"names": {"tags": "txt"}}, "'tags' is list of"),
-        ({"names": {"label": "A.cls", "score": "a.cls"}}, r"two features have the name 'a\.cls'"),
+        ({"names": {"label": "A.json", "score": "a.json"}}, r"two features have the name 'a\.json'"),
         (
             {"key_feature": "box"},
             r"expected a feature of one byte string or one integer but 'box' has list of",
@@ -399,6 +399,29 @@ def test_records_and_exports_of_one_prefix_live_in_one_folder(tmp_path):
         "spec": ANY,
     }
     assert tfr.build.export_webdataset(path, tmp_path / "out" / "t", shards=2).resumed == 2
+
+
+def test_lost_and_cut_exports_are_found(tmp_path):
+    path, out = photos(tmp_path / "a.tfrecord"), tmp_path / "out"
+    tfr.reshard(path, out / "t", shards=2)
+    tfr.build.export_webdataset(path, out / "t", shards=3)
+    assert (tfr.verify(out).ok, tfr.verify(out).others) == (True, ())
+    assert not tfr.verify(str(out / "t-0000*.tfrecord")).problems
+    (out / "t-000001.tar").unlink()
+    with open(out / "t-000002.tar", "ab") as file:
+        file.write(b"more")
+    problems = [(each.kind, Path(each.path).name) for each in tfr.verify(out).problems]
+    assert problems == [("missing", "t-000001.tar"), ("differs", "t-000002.tar")]
+    assert make_manifest(str(out)).dropped == ("t-000001.tar",)
+    assert "t-000001.tar" not in (out / "manifest.json").read_text("utf-8")
+
+
+def test_only_integers_go_into_files_that_webdataset_reads_as_such(tmp_path):
+    path = photos(tmp_path / "a.tfrecord")
+    with pytest.raises(
+        InvalidArgumentError, match=r"'score' is .* which 'cls' cannot hold.*cls for an integer"
+    ):
+        tfr.build.export_webdataset(path, tmp_path / "t", names={"score": "cls"})
 
 
 def test_a_folder_of_tar_files_alone_is_no_data_set_of_records(tmp_path):

@@ -129,7 +129,8 @@ class ArrayRecordFile:
         try:
             self._writer.close()
         except (RuntimeError, ValueError) as error:
-            raise self._failed(error) from error
+            failed = self._failed(error)
+            raise failed from failed.__cause__ or error
         with os_errors(self._local), open(self._local, "rb") as file:
             if self._folder is None:
                 os.fsync(file.fileno())
@@ -147,4 +148,7 @@ class ArrayRecordFile:
         code = next((code for text, code in _FULL.items() if text in str(error)), None)
         if code is None:
             return InternalError(f"{self._path}; array_record: {error}")
-        return from_os_error(OSError(code, os.strerror(code), self._path), self._path)
+        failure = OSError(code, os.strerror(code), self._path)
+        failed = from_os_error(failure, self._path)
+        failed.__cause__ = failure  # by which a job knows that there is no room
+        return failed

@@ -26,13 +26,13 @@ def safe_name(text: str) -> str:
     ('_.._etc_passwd', 'a_b', '')
     """
     name = _CONTROL.sub("_", _SEPARATORS.sub("_", text)).strip(" ").lstrip(".")
-    raw = os.fsencode(name)
+    raw = name.encode("utf-8", "surrogateescape")
     if len(raw) > _MAX_NAME_BYTES:
         # Not in the middle of a character: what is cut off at the end of UTF-8 is ignored, other bytes are kept.
         kept = raw[:_MAX_NAME_BYTES]
         while kept and (raw[len(kept)] & 0xC0) == 0x80:
             kept = kept[:-1]
-        name = os.fsdecode(kept)
+        name = kept.decode("utf-8", "surrogateescape")
     return name
 
 

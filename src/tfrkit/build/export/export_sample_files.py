@@ -187,9 +187,10 @@ def _named(column: ScanColumn, name: str) -> SampleFile:
     content = _CONTENTS.get(suffix)
     fits = content == "json" or not (column.steps or column.kind == "bytes" or column.form.depth)
     fits |= content == "array" and column.kind != "bytes" and not column.steps
+    fits &= suffix != "cls" or column.kind == "int64"  # WebDataset reads it as an int
     if content is None or not fits:
         raise InvalidArgumentError(
             f"names (--name): {column.name!r} is {type_text(column)}, which {name!r} cannot hold: "
-            "expected the suffix json, npy for numbers, or txt or cls for one number."
+            "expected the suffix json, npy for numbers, txt for one number, or cls for an integer."
         )
     return SampleFile(content, stem, suffix)

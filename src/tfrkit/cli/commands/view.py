@@ -65,7 +65,7 @@ def view(paths: arg.ShardPaths, options: ViewOptions) -> None:
         )
         say(f"wrote {options.export}: {size:,} bytes")
         return
-    compare = shard_files(options.compare) if options.compare else None
+    compare = shard_files(options.compare, split=options.split) if options.compare else None
     from tfrkit.viewer.serve import serve
 
     serve(

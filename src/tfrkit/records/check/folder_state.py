@@ -91,15 +91,21 @@ def look_at_folder(folder: str) -> FolderState:
     visible = [name for name in sorted(entries) if not name.startswith(".")]
     known = _read_known(state)
     jobs = unfinished_jobs(folder)
-    there = [name for name in visible if name in known.shards or _is_shard(name, entries[name])]
+    there = [
+        name
+        for name in visible
+        if name in known.shards or (name not in known.exports and _is_shard(name, entries[name]))
+    ]
     _assess(state, there, known, jobs, lambda _: True)
+    for name, size in known.exports.items():
+        _check_export(state, name, size, entries.get(name))
     if any(name in known.shards for name in there):
         state.shards = [name for name in there if name in known.shards]
         state.unlisted = [name for name in there if name not in known.shards]
     else:  # no manifest, or one of something that was here once
         state.shards = there
     wrong = {problem.path for problem in state.problems}
-    own = {*there, *_text_indexes(there), *_own_files(folder, known, wrong), *known.files}
+    own = {*there, *_text_indexes(there), *_own_files(folder, known, wrong), *known.files, *known.exports}
     state.others = [
         name
         for name in (*(name for name in visible if name not in own), *state.unlisted)
@@ -176,9 +182,10 @@ def _assess(
     for part in shard_sets(dict.fromkeys([*there, *filter(wanted, (*state.expected, *known.repairing))])):
         _assess_set(state, part, begun, wanted)
     prefixes = {*known.prefixes, *begun, *filter(None, map(shard_prefix, known.shards))}
+    named = (state.expected, known.repairing, known.exports)
     for name in there:
         prefix = shard_prefix(name)
-        if name not in state.expected and name not in known.repairing and prefix in prefixes:
+        if prefix in prefixes and not any(name in each for each in named):
             why = "the journal does not name it" if prefix in begun else "the manifest does not name it"
             state.problems.append(
                 Problem(
@@ -187,6 +194,16 @@ def _assess(
                     f"{why}: it is left over from a writer that was killed, or was copied here",
                 )
             )
+
+
+def _check_export(state: FolderState, name: str, size: int, info: FileInfo | None) -> None:
+    """See that a file of an export is there, as long as it was."""
+    path = os.path.join(state.folder, name)
+    if info is None:
+        state.problems.append(Problem("missing", path, "the manifest names it, but it is not there"))
+    elif info.size != size:
+        text = f"the manifest says {size:,} bytes, but there are {info.size:,}"
+        state.problems.append(Problem("differs", path, text))
 
 
 def _assess_set(state: FolderState, part: ShardSet, begun: set[str], wanted: Callable[[str], bool]) -> None:
@@ -226,9 +243,13 @@ def _job_problem(job: Unfinished) -> Problem:
 
 @dataclass(frozen=True, slots=True)
 class _Known:
-    """What the manifest says: shards by name, prefixes, further files of jobs, and shards that are being repaired."""
+    """What the manifest says: shards by name, prefixes, further files of jobs, and shards that are being repaired.
+
+    `exports`: the bytes of files of other formats, which are there or not, but are not read.
+    """
 
     shards: Mapping[str, Expected]
+    exports: Mapping[str, int] = field(default_factory=dict)
     prefixes: frozenset[str] = frozenset()
     files: frozenset[str] = frozenset()
     repairing: frozenset[str] = frozenset()
@@ -241,14 +262,16 @@ def _read_known(state: FolderState) -> _Known:
         if not _is_anothers(state.folder, error):
             state.problems.append(Problem("manifest", manifest_path(state.folder), error.message))
         return _Known({})
+    entries = manifest_entries(content)
+    exports = {name: entry.bytes for name, entry in entries.items() if parse_other_name(name) is not None}
     shards = {
         name: (entry.records, entry.bytes, "manifest")
-        for name, entry in manifest_entries(content).items()
-        if parse_other_name(name) is None  # files of exports, which are not read again
+        for name, entry in entries.items()
+        if name not in exports
     }
     files = frozenset(name for job in content.get("jobs", {}).values() for name in job.get("files", ()))
     repairing = frozenset(entry["name"] for entry in content.get("repairing", ())) - shards.keys()
-    return _Known(shards, frozenset(content.get("made_by", {})), files, repairing)
+    return _Known(shards, exports, frozenset(content.get("made_by", {})), files, repairing)
 
 
 def _is_anothers(folder: str, error: OpError) -> bool:

@@ -138,8 +138,10 @@ def make_manifest(folder: PathLike, sources: Iterable[PathLike] = ()) -> Manifes
             f"{place}; there is no such folder. Name the folder that has the shards.", path=place
         )
     found = manifest_entries(content := read_manifest(place))
-    records = {name: entry for name, entry in found.items() if parse_other_name(name) is None}
-    own = _Origin(manifest_path(place), content, records)  # files of exports stay as they are
+    exports = {name for name in found if parse_other_name(name) is not None}  # stay as they are
+    lost = {name for name in exports if not is_there(os.path.join(place, name))}
+    records = {name: entry for name, entry in found.items() if name not in exports}
+    own = _Origin(manifest_path(place), content, records)
     origins = [_origin(path_text(source)) for source in sources]
     counted = _counted(place, content)
     merged = _merge(counted, [*origins, own])
@@ -150,7 +152,8 @@ def make_manifest(folder: PathLike, sources: Iterable[PathLike] = ()) -> Manifes
     entries = [asdict(entry) | _lost(merged, name) for name, entry in counted.items()]
 
     def change(content: dict[str, Any]) -> None:
-        added = [entry for entry in content["shards"] if entry["name"] not in {*own.entries, *counted}]
+        known = {*own.entries, *counted, *lost}
+        added = [entry for entry in content["shards"] if entry["name"] not in known]
         content["shards"] = added + entries  # those of a writer that was busy meanwhile stay
         kept = {prefix for entry in added if (prefix := shard_prefix(entry["name"])) is not None}
         content["made_by"] = {
@@ -162,7 +165,7 @@ def make_manifest(folder: PathLike, sources: Iterable[PathLike] = ()) -> Manifes
         content["spec"] = None if spec is None else spec_to_data(spec)
 
     change_manifest(place, change)
-    dropped = tuple(name for name in own.entries if name not in counted)
+    dropped = (*(name for name in own.entries if name not in counted), *sorted(lost))
     return ManifestReport(
         place, tuple(counted.values()), dropped, merged.made_by, spec, tuple(merged.conflicts)
     )
