@@ -78,3 +78,7 @@ def test_what_is_evidently_no_example_is_named():
         "a Riegeli"
     )
     assert unlike_example(b"some words") == "text"
+
+
+def test_of_very_many_fields_the_first_ones_are_enough():
+    assert whole(b"\x10\x01" * 1000 + b"\xff" * 1000) == "serialised protobuf message with field 2"

@@ -21,7 +21,7 @@ _MAX_FIELD: Final = (
     64  # bytes that are no message rarely happen to be one with small field numbers all through
 )
 _MAX_START_BYTES: Final = 20  # of a field: two varints
-_MOST_FIELDS: Final = 1000  # that are looked at in a message of which only the beginning is there
+_MOST_FIELDS: Final = 1000  # that are looked at: so many are no accident
 _FIELDS_SHOWN: Final = 8
 _NUMBER: Final = re.compile(r"[0-9]+")
 
@@ -85,7 +85,7 @@ def _fields(head: bytes, size: int) -> list[tuple[int, int, int]] | None:
     fields: list[tuple[int, int, int]] = []
     is_whole = len(head) == size
     at, end = 0, len(head) if is_whole else len(head) - _MAX_START_BYTES
-    while at < end and (is_whole or len(fields) < _MOST_FIELDS):
+    while at < end and len(fields) < _MOST_FIELDS:
         tag, at = read_varint(head, at) or (0, at)
         number, wire = tag >> 3, tag & 7
         value = 0
