@@ -140,3 +140,35 @@ def test_a_file_and_a_message_are_found(tmp_path):
     assert MessageType.of(f"{path}:google.protobuf.Value").name == "google.protobuf.Value"
     with pytest.raises(InvalidArgumentError, match="No descriptor found for message type 'Vaule'"):
         MessageType.of(f"{path}:Vaule")
+
+
+def test_fields_after_very_many_messages_are_shown():
+    message = descriptor_pb2.FileDescriptorProto()
+    for number in range(30_000):
+        message.message_type.add(name=f"M{number}")
+    message.options.java_package = "after"
+    kind = MessageType(read_descriptors(descriptor_pb2), "google.protobuf.FileDescriptorProto")
+    for keys in (None, ["options.java_package"]):
+        (found,) = decoded(kind, message, keys=keys)
+        assert plain(found.features)["options.java_package"] == [b"after"]
+    assert len(decoded(kind, message)[0].features["message_type.name"]) == 30_000
+
+
+def branches(depth):
+    """A value with a list and a struct in each list and struct: as many paths as it has values."""
+    if not depth:
+        return struct_pb2.Value(number_value=1)
+    found = struct_pb2.Value()
+    found.list_value.values.extend([branches(depth - 1)])
+    both = struct_pb2.Value()
+    both.struct_value.fields["x"].CopyFrom(branches(depth - 1))
+    found.list_value.values.extend([both])
+    return found
+
+
+def test_a_record_of_many_fields_takes_none_of_the_next_ones():
+    kind = MessageType(read_descriptors(struct_pb2), "google.protobuf.Value")
+    wide, narrow = branches(12), struct_pb2.Value(string_value="x")
+    found = decoded(kind, narrow, wide, narrow, wide)
+    assert [plain(found[index].features) for index in (0, 2)] == [{"string_value": [b"x"]}] * 2
+    assert [len(found[index].features) + len(found[index].lists or ()) for index in (1, 3)] == [2000, 2000]

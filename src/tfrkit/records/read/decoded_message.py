@@ -5,7 +5,8 @@ Which fields a record has says protobuf's own class; their values come as column
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from itertools import islice
 from typing import Any, Final
 
 import numpy as np
@@ -32,8 +33,11 @@ _WIRE_KINDS: Final = {
     1: "double", 2: "float", 9: "text", 12: "value", 17: "zigzag", 18: "zigzag",
     **dict.fromkeys((3, 4, 5, 8, 13, 14), "int64"),
 }  # fmt: skip
-_MOST_PATHS: Final = 2000  # of a block
+_MOST_PATHS: Final = (
+    2000  # of a record; a record has further ones only if messages are in messages of their own type
+)
 _MOST_MESSAGES: Final = 20_000  # in a record; fields that only later ones have are not shown
+_MOST_REPEATED: Final = 1000  # messages of one field; the same
 
 
 class MessageType:
@@ -97,19 +101,22 @@ class MessageType:
         """
         records = [block[row] for row in range(len(block))]
         paths = [self._paths_of(record) for record in records]
-        wanted = dict.fromkeys(path for each in paths for path in each if keys is None or path in keys)
-        wanted = dict.fromkeys(list(wanted)[:_MOST_PATHS])
-        good = [record for record, each in zip(records, paths, strict=True) if each]
-        columns = self._columns(good, wanted) if wanted else {}
-        row = 0
-        for index, (record, each) in enumerate(zip(records, paths, strict=True)):
-            place = place_in(block, index)
-            if each or not record:
-                found = {path: columns[path][row] for path in each if path in columns}
-                row += bool(each)
-                yield _decoded(place, found, self.name)
-            else:
-                yield DecodedRecord(*place, {}, data=record, message=self.name)
+        chosen = [
+            dict.fromkeys(islice((path for path in each if keys is None or path in keys), _MOST_PATHS))
+            for each in paths
+        ]
+        for begin, end, wanted in _runs(chosen):
+            good = [records[index] for index in range(begin, end) if paths[index]]
+            columns = self._columns(good, wanted) if wanted else {}
+            row = 0
+            for index in range(begin, end):
+                place = place_in(block, index)
+                if paths[index] or not records[index]:
+                    found = {path: columns[path][row] for path in chosen[index]}
+                    row += bool(paths[index])
+                    yield _decoded(place, found, self.name)
+                else:
+                    yield DecodedRecord(*place, {}, data=records[index], message=self.name)
 
     def _paths_of(self, record: bytes) -> dict[str, None]:
         """Return the paths of the fields that are set; none for what is no such message."""
@@ -124,6 +131,17 @@ class MessageType:
     def _columns(self, records: list[bytes], paths: Collection[str]) -> dict[str, Any]:
         spec = ProtoSpec(self._descriptors, self.name, tuple((path, path) for path in paths), "name")
         return parse_messages(fields_of(spec), as_records(records), 1)[0]
+
+
+def _runs(chosen: Sequence[Mapping[str, None]]) -> Iterator[tuple[int, int, Mapping[str, None]]]:
+    """Yield runs of records that have not too many paths together: where each begins and ends, and the paths."""
+    begin, together = 0, dict[str, None]()
+    for index, each in enumerate(chosen):
+        if together and len(together.keys() | each.keys()) > _MOST_PATHS:
+            yield begin, index, together
+            begin, together = index, {}
+        together = {**together, **each} if each.keys() - together.keys() else together
+    yield begin, len(chosen), together
 
 
 def _wire_field(field: Any) -> WireField:
@@ -145,7 +163,7 @@ def _walk(message: Any, prefix: str, paths: dict[str, None], left: list[int], de
         elif not is_repeated(field):
             value = [value]  # noqa: PLW2901
         has_fields = False
-        for each in value if is_inner else ():
+        for each in islice(value, _MOST_REPEATED) if is_inner else ():
             left[0] -= 1
             if left[0] < 0:
                 break
