@@ -51,7 +51,7 @@ PART_LINES = {
     "src/tfrkit/integrations": 5_050,  # SQL and frames; torch, JAX, grain, Keras; Ray and Spark, with their stores
     "src/tfrkit/model": 4_800,  # misspelt attributes are answered with the nearest one; records that a shuffle drew
     "src/tfrkit/parsing": 5_500,  # what each byte of a record means; messages of any type, and what bytes look like
-    "src/tfrkit/records": 15_600,  # manifests; random access; zones; diff; cluster tasks; single records of any type
+    "src/tfrkit/records": 15_650,  # manifests; random access; zones; diff; cluster tasks; single records of any type
     "src/tfrkit/scanning": 2_700,  # exports, read_table; frames; zones; parts for clusters; conditions on any kind
     "src/tfrkit/stores": 6_250,  # object stores, fsspec, memory, the cache; ends of ranges; odd names
     "src/tfrkit/testing": 2_000,  # stages by number, in the plain engine; shards of batches before them

@@ -5,15 +5,18 @@ Pure: looks at names only. Which numbered names make a set is in `stores/shard_n
 
 from __future__ import annotations
 
+import os
 import re
 from typing import Final
 
 from tfrkit.codecs.table import codec, record_codecs
+from tfrkit.errors import InvalidArgumentError
 from tfrkit.stores.shard_names import numbered_prefix
 
 __all__ = [
     "OTHER_FORMS",
     "RecordName",
+    "check_title",
     "numbered_title",
     "other_name",
     "parse_other_name",
@@ -58,6 +61,21 @@ def shard_name(prefix: str, number: int, count: int, compression: str) -> str:
     suffix = record_suffix(compression)
     numbered = f"{prefix}-{number:05d}-of-{count:05d}"
     return numbered if prefix.endswith(suffix) else numbered + suffix
+
+
+def check_title(title: str) -> None:
+    """Refuse what would be taken for an export. Pure: no I/O.
+
+    Raises:
+        InvalidArgumentError: it ends as files of another format do.
+
+    >>> check_title("train")
+    """
+    if title.endswith(tuple(OTHER_FORMS)):
+        raise InvalidArgumentError(
+            f"{title!r}; files of records cannot have names that begin like those of exports. Leave out "
+            f"{os.path.splitext(title)[1]!r}."
+        )
 
 
 def numbered_title(name: str) -> str | None:

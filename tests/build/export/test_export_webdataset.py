@@ -416,6 +416,14 @@ def test_lost_and_cut_exports_are_found(tmp_path):
     assert "t-000001.tar" not in (out / "manifest.json").read_text("utf-8")
 
 
+def test_records_cannot_have_the_names_of_exports(tmp_path):
+    path = photos(tmp_path / "a.tfrecord")
+    with pytest.raises(InvalidArgumentError, match=r"'t\.tar'; files of records cannot .*Leave out '\.tar'"):
+        tfr.ShardWriter(tmp_path / "t.tar", shards=2)
+    with pytest.raises(InvalidArgumentError, match=r"'t\.tar'; files of records cannot"):
+        tfr.reshard(path, tmp_path / "t.tar", shards=2)
+
+
 def test_only_integers_go_into_files_that_webdataset_reads_as_such(tmp_path):
     path = photos(tmp_path / "a.tfrecord")
     with pytest.raises(

@@ -18,6 +18,7 @@ from tfrkit.codecs.table import codec, names
 from tfrkit.errors import InvalidArgumentError
 from tfrkit.records.manifest import ShardEntry
 from tfrkit.records.record_names import (
+    check_title,
     numbered_title,
     other_name,
     parse_other_name,
@@ -273,6 +274,8 @@ def check_plan(job: Job) -> None:
     for name in (*job.prefixes, *(set(job.further_files) - set(_OWN_FILES))):
         if not is_file_name(name):
             raise InvalidArgumentError(f"{name!r} cannot begin the name of a file. Choose another name.")
+    for name in () if job.form else job.prefixes:
+        check_title(name)
     seen: set[str] = set(_OWN_FILES)
     for name in (*job.further_files, *(name for group in job.groups for name in shard_names(job, group))):
         if name in seen:

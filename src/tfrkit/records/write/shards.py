@@ -23,7 +23,7 @@ from tfrkit.model.arguments import as_integer, check_bools
 from tfrkit.model.block import Block
 from tfrkit.parsing.encode import ExampleEncoder, encode_examples
 from tfrkit.records.manifest import ShardEntry, update_manifest
-from tfrkit.records.record_names import shard_name
+from tfrkit.records.record_names import check_title, shard_name
 from tfrkit.records.write.overlap import UninterruptedStep
 from tfrkit.records.write.replace_shards import old_shards, shards_of_prefix
 from tfrkit.records.write.writer import RUN_BYTES, TFRecordWriter
@@ -115,6 +115,7 @@ class ShardWriter:
         self.records = 0
         self.paths: list[str] = []  # of the finished shards, after close()
         self._folder, self._title = split_path(self._prefix)
+        check_title(self._title)
         traits = traits_of(self._prefix)
         if not traits.writes:
             create(self._prefix)  # which says why
