@@ -11,6 +11,7 @@ import pytest
 import tfrkit as tfr
 from tests.folders.support.made_folders import CLASS, IMAGE, LABEL, TEXT, digits, features, tensor, write_tfds
 
+M = 2**63 - 1
 SHARD = "digits-train.tfrecord-00001-of-00002"
 
 
@@ -91,6 +92,9 @@ def test_lengths_that_do_not_fit_their_values_are_refused(path):
     for bad, text in (
         ([2, 2], "lengths of sequences say 4 values but there are 3"),
         ([4, -1], "is negative: -1"),
+        ([1, 1 << 62], f"the length of a sequence is {1 << 62} but there are 3 values"),
+        ([9, M, 2**64 - 6 - M], "the length of a sequence is 9 but there are 3 values"),  # sums wrap round
+        ([M, M, 5], f"the length of a sequence is {M} but there are 3 values"),
     ):
         examples = [good, {**good, "x/ragged_row_lengths_0": bad}]
         ds = tfr.load(write_tfds(path, examples, features(x=nested), labels=()), "train")

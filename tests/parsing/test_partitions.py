@@ -128,6 +128,11 @@ def _negative(who, shape, values, what="RaggedTensor"):
         (Splits("p"), [], "slice index 0 of dimension 0 out of bounds."),
         (Lengths("p"), [2, 9], _equal("_from_row_partition", 11, 6)),
         (Lengths("p"), [2, -1, 5], _negative("from_row_lengths", 3, ["2", "-1", "5"], "RowPartition")),
+        (
+            Lengths("p"),
+            [2**31 - 1, 2**31 - 1, 8],  # sums that wrap round to 6
+            _negative("from_row_lengths", 4, ["0", "2147483647", "-2", "..."], "RowPartition"),
+        ),
         (Starts("p"), [1, 2], _equal("from_row_starts", 1, 0)),
         (Starts("p"), [0, 4, 2], _negative("from_row_starts", 2, ["4", "-2"])),
         (Starts("p"), [0, 9], _equal("from_row_starts", 9, 6).replace("x == y", "x <= y")),

@@ -179,9 +179,12 @@ def _from_splits(values: Any, splits: Splits, validate: bool) -> Ragged:
 
 
 def _from_lengths(values: Any, lengths: Splits, validate: bool) -> Ragged:
+    splits = _splits_of(lengths)
     if validate:
-        _check_not_negative(lengths, "Arguments to from_row_lengths do not form a valid RowPartition.  ")
-    return cut_rows(values, _splits_of(lengths), validate)
+        text = "Arguments to from_row_lengths do not form a valid RowPartition.  "
+        _check_not_negative(lengths, text)
+        _check_not_negative(splits, text)  # sums that wrapped round, as no values have such lengths
+    return cut_rows(values, splits, validate)
 
 
 def _from_starts(values: Any, starts: Splits, validate: bool) -> Ragged:

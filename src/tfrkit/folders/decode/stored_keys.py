@@ -183,6 +183,14 @@ def _check_lengths(lengths: Ragged, inner: Ragged, splits: IntArray) -> None:
     if len(negative):
         row = int(np.searchsorted(lengths.row_splits, negative[0], side="right")) - 1
         raise BadValue(row, f"the length of a sequence is negative: {lengths.values[negative[0]]}")
+    long = np.flatnonzero(lengths.values > len(inner.values))  # whose sums may wrap round
+    if len(long):
+        row = int(np.searchsorted(lengths.row_splits, long[0], side="right")) - 1
+        raise BadValue(
+            row,
+            f"the length of a sequence is {lengths.values[long[0]]} but there are "
+            f"{inner.row_splits[row + 1] - inner.row_splits[row]} values",
+        )
     said, found = np.diff(splits[lengths.row_splits]), np.diff(inner.row_splits)
     wrong = np.flatnonzero(said != found)
     if len(wrong):
