@@ -123,10 +123,6 @@ def _mapped(found: FolderDescription, split: Any, decode: bool, rounding: Roundi
         return {name: _mapped(found, each, decode, rounding) for name, each in split.items()}
     if isinstance(split, (list, tuple)):
         return type(split)(_mapped(found, each, decode, rounding) for each in split)
-    if not isinstance(split, (str, EvenSplit)):
-        raise TypeError(
-            f"expected a split such as 'train[:10%]' but got {split!r:.60} ({type(split).__name__})"
-        )
     return _dataset(found, split, decode, rounding)
 
 
@@ -155,7 +151,12 @@ def records_of(
     Raises:
         NotFoundError: there is no such split.
         InvalidArgumentError: a split is not of the language, or has no such records.
+        TypeError: it is no split.
     """
+    if not isinstance(split, (str, EvenSplit)):
+        raise TypeError(
+            f"expected a split such as 'train[:10%]' but got {split!r:.60} ({type(split).__name__})"
+        )
     known = found.splits.get(split) if isinstance(split, str) else None
     wanted = [split] if known is not None else splits_in(split, list(found.splits))
     counts = {

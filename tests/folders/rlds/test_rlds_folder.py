@@ -157,7 +157,7 @@ def test_spans_far_outside_repeat_the_nearest_step(robots):
 
 def test_wrong_arguments_are_refused(robots):
     refused = tfr.errors.InvalidArgumentError
-    assert "at least 1 but got 0" in error_of(refused, lambda: robots.windows("train", history=0))
+    assert "from 1 to 1,048,576 but got 0" in error_of(refused, lambda: robots.windows("train", history=0))
     assert "'repeat' or 'mask'" in error_of(refused, lambda: robots.windows("train", pad="zero"))
     assert "such as (-1, 1), but got (1, 1)" in error_of(
         refused, lambda: robots.windows("train", spans={"action": (1, 1)})
@@ -168,6 +168,24 @@ def test_wrong_arguments_are_refused(robots):
     everything = dict.fromkeys(["observation", "action", "is_first", "language_instruction"])
     assert "leave out all" in error_of(refused, lambda: robots.windows("train", spans=everything))
     assert "Unknown split" in error_of(tfr.errors.NotFoundError, lambda: robots.windows("test"))
+    assert "expected a split" in error_of(TypeError, lambda: robots.windows(None))
+    for width in (True, 10**10):
+        assert "from 1 to 1,048,576 but got" in error_of(
+            refused, lambda width=width: robots.windows("train", future=width)
+        )
+
+
+@pytest.mark.parametrize("span", [3, (1, 2, 3), "ab", (0, 10**12), (2**63 - 2, 2**63), {0, 1}, (1, 1), ()])
+def test_spans_that_are_none_are_refused(robots, span):
+    text = error_of(tfr.errors.InvalidArgumentError, lambda: robots.windows("train", spans={"action": span}))
+    assert "Expected the span of 'action' to be (from, up to)" in text
+
+
+def test_spans_are_by_name(robots):
+    text = error_of(tfr.errors.InvalidArgumentError, lambda: robots.windows("train", spans=["action"]))
+    assert "Expected spans to be a dict" in text
+    text = error_of(TypeError, lambda: robots.windows("train", spans={"action": ("a", 2)}))
+    assert "expected a span to be an integer" in text
 
 
 def test_other_data_sets_are_refused(path):
@@ -234,7 +252,71 @@ def test_a_record_whose_steps_cannot_be_counted_is_named(path):
     del lacks["steps/is_first"]
     robots = tfr.rlds.open(write(path, [episode(0, 2), lacks], shards=1))
     text = error_of(tfr.errors.DataLossError, lambda: robots.steps("train"))
-    assert "but 'steps/is_first' has 0 and 'steps/observation/image' has 3; in record 1 of" in text
+    assert (
+        "but 'steps/is_first' has 0 values, where a step has 1 and 'steps/observation/image' has 3 values, where a "
+        "step has 1; in record 1 of" in text
+    )
+
+
+@pytest.mark.usefixtures("counting")
+def test_a_step_of_a_huge_size_is_named_as_it_is(path):
+    described = features(steps=dataset_of(features(action=tensor("int64", 1 << 30))))
+    stored = {"steps/action": [1, 2]}
+    robots = tfr.rlds.open(write(path, [stored], described, shards=1))
+    text = error_of(tfr.errors.DataLossError, lambda: robots.steps("train"))
+    assert "but 'steps/action' has 2 values, where a step has 1,073,741,824; in record 0" in text
+
+
+NUMBERS = {
+    "pythonClassName": f"{CLASS}sequence_feature.Sequence",
+    "sequence": {"feature": tensor("int64"), "length": "-1"},
+}
+
+
+def test_features_of_an_episode_that_have_not_as_many_steps_are_refused(path):
+    step = features(action=tensor("float32", 2), text=TEXT, inner=features(numbers=NUMBERS))
+    described = features(steps=dataset_of(step), other=TEXT)
+    good = {
+        "steps/action": [1.0, 2.0, 3.0, 4.0],
+        "steps/text": [b"a", b"b"],
+        "steps/inner/numbers/ragged_flat_values": [1, 2, 3],
+        "steps/inner/numbers/ragged_row_lengths_0": [1, 2],
+        "other": b"x",
+    }
+    lacks = {key: value for key, value in good.items() if key != "steps/text"}
+    short = {
+        **good,
+        "steps/inner/numbers/ragged_flat_values": [1],
+        "steps/inner/numbers/ragged_row_lengths_0": [1],
+    }
+    ds = tfr.rlds.open(write(path, [good, lacks, short], described, shards=1)).episodes("train")
+    assert ds[0]["steps"]["inner"]["numbers"].to_list() == [[1], [2, 3]]
+    for number, key, count in ((1, "steps/text", 0), (2, "steps/inner/numbers", 1)):
+        text = error_of(tfr.errors.InvalidArgumentError, lambda number=number: ds[number])
+        assert (
+            f"all features of a data set but 'steps/action' has 2 and {key!r} has {count}; in record {number}"
+            in text
+        )
+    assert "in record 1 " in error_of(tfr.errors.InvalidArgumentError, lambda: list(ds))
+
+
+def test_data_sets_in_data_sets_have_as_many_elements_of_each_feature(path):
+    inner = dataset_of(features(a=tensor("int64"), b=tensor("int64")))
+    described = features(steps=dataset_of(features(inner=inner, done=tensor("bool"))))
+
+    def stored(lengths):
+        return {
+            "steps/done": [0, 1],
+            "steps/inner/a/ragged_flat_values": [1, 2, 3],
+            "steps/inner/a/ragged_row_lengths_0": [1, 2],
+            "steps/inner/b/ragged_flat_values": list(range(sum(lengths))),
+            "steps/inner/b/ragged_row_lengths_0": lengths,
+        }
+
+    ds = tfr.load(write(path, [stored([1, 2]), stored([1, 1])], described, shards=1), "train")
+    assert ds[0]["steps"]["inner"]["b"].to_list() == [[0], [1, 2]]
+    text = error_of(tfr.errors.InvalidArgumentError, lambda: ds[1])
+    assert "but 'steps/inner/a' has 3 and 'steps/inner/b' has 2; in record 1" in text
 
 
 def test_values_of_another_type_are_an_error(path):
@@ -336,6 +418,8 @@ def test_steps_that_are_no_dicts(path):
     described = features(steps=dataset_of(tensor("int32")))
     ds = tfr.rlds.open(write(path, [{"steps": [5, 6, 7]}], described, shards=1)).windows("train", 1, 2)
     assert [each.tolist() for each in ds] == [[5, 6], [6, 7], [7, 7]]
+    text = error_of(tfr.errors.InvalidArgumentError, lambda: tfr.rlds.open(path).windows("train", pad="mask"))
+    assert "The steps are no dicts" in text
 
 
 def test_steps_that_only_have_sequences_are_not_counted(path):

@@ -6,7 +6,7 @@ What a leaf stores of values is beside what it makes of them; `encode/encode_tre
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -70,6 +70,7 @@ class TreeColumns(RecordColumns):
         """
         self._tree = leaves_of(tree)
         spec = {key: value for leaf in flat_leaves(self._tree) for key, value in leaf.spec().items()}
+        self._data_sets = list(_data_sets_of(tree, self._tree))
         self._parser = ExampleColumns(spec, TFRKIT) if spec else None
 
     def parse(self, records: SerializedInput, threads: int) -> Any:
@@ -101,7 +102,37 @@ class TreeColumns(RecordColumns):
 
     def _decode(self, records: SerializedInput, threads: int) -> Any:
         parsed = {} if self._parser is None else self._parser.parse(records, threads)
+        for depth, leaves in self._data_sets:
+            _check_counts(leaves, depth, parsed, records.count)
         return map_leaves(self._tree, lambda leaf: leaf.column(parsed, records.count, threads))
+
+
+def _data_sets_of(tree: FeatureTree, leaves: Any, depth: int = 0) -> Iterator[tuple[int, list[Leaf]]]:
+    """Yield the leaves of each data set of any length inside examples, and how many sequences it makes them be in."""
+    if isinstance(tree, DictFeature):
+        for name, each in tree.features.items():
+            yield from _data_sets_of(each, leaves[name], depth)
+    elif isinstance(tree, SequenceFeature):
+        if tree.steps and tree.length is None:
+            yield depth + 1, [leaf for leaf in flat_leaves(leaves) if 0 not in leaf.keys()[0].shape]
+        yield from _data_sets_of(tree.feature, leaves, depth + 1)
+
+
+def _check_counts(leaves: list[Leaf], depth: int, parsed: dict[str, Any], count: int) -> None:
+    """See that all features of a data set have as many elements in each example."""
+    first: Any = None
+    for leaf in leaves:
+        stored = leaf.stored(parsed, count)
+        found = np.diff(Stored(None, stored.nesting[:depth]).row_splits(count))
+        first = found if first is None else first
+        wrong = np.flatnonzero(found != first)
+        if len(wrong):
+            row = int(wrong[0])
+            raise BadValue(
+                row,
+                f"expected as many elements of all features of a data set but {leaves[0].key!r} has {first[row]} and "
+                f"{leaf.key!r} has {found[row]}",
+            )
 
 
 def element_spec_of(tree: FeatureTree) -> Any:
@@ -130,6 +161,17 @@ class Leaf(ABC):
     def spec(self) -> dict[str, Any]:
         """Return what is to be parsed."""
         return {name: spec for key in self.keys() for name, spec in key.spec().items()}
+
+    def stored(self, parsed: dict[str, Any], count: int) -> Stored:
+        """Return what the first key has, and how it is nested.
+
+        Raises:
+            BadValue: the lengths of sequences in an example do not fit its values.
+        """
+        try:
+            return self.keys()[0].read(parsed, count)
+        except BadValue as bad:
+            raise BadValue(bad.row, f"feature {self.key!r}: {bad.reason}") from None
 
     @abstractmethod
     def decoded(self, parsed: dict[str, Any], count: int, threads: int) -> tuple[Column, Stored]:

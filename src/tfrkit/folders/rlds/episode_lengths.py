@@ -17,7 +17,7 @@ import numpy as np
 
 from tfrkit import _core
 from tfrkit.errors import DataLossError, InvalidArgumentError, os_errors
-from tfrkit.folders.rlds.episode_record import EpisodeReader
+from tfrkit.folders.rlds.episode_record import EpisodeReader, EpisodeRecord
 from tfrkit.folders.rlds.step_leaves import STEPS, StepLeaf
 from tfrkit.model.block import Block
 from tfrkit.model.policy import TFRKIT
@@ -132,13 +132,18 @@ def _count(block: Block, reader: EpisodeReader, each: Mapping[str, int]) -> int:
     if len(set(counts.values())) == 1 and counts[_any(counts)].is_integer():
         return int(counts[_any(counts)])
     fewest, most = min(counts, key=counts.__getitem__), max(counts, key=counts.__getitem__)
+    found = " and ".join(_said(key, record, each) for key in dict.fromkeys((fewest, most)))
     raise DataLossError(
-        f"expected as many values of all features of the steps of an episode but {fewest!r} has "
-        f"{counts[fewest]:g} and {most!r} has {counts[most]:g}; in record {record.record} of "
+        "expected as many values of all features of the steps of an episode but "
+        f"{found}; in record {record.record} of "
         f"{display_name(record.path or '')!r}. Write the episode again, with all its features.",
         path=record.path,
         record=record.record,
     )
+
+
+def _said(key: str, record: EpisodeRecord, each: Mapping[str, int]) -> str:
+    return f"{key!r} has {len(record.values[key]):,} values, where a step has {each[key]:,}"
 
 
 def _any(counts: Mapping[str, float]) -> str:

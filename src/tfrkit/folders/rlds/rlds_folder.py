@@ -12,6 +12,7 @@ import numpy as np
 from tfrkit.data.dataset import Dataset
 from tfrkit.errors import InvalidArgumentError
 from tfrkit.folders.decode.decode_tree import without_decoding
+from tfrkit.folders.decode.tree_columns import leaves_of
 from tfrkit.folders.folder_kind import FolderDescription
 from tfrkit.folders.load import load, open_folder, records_of
 from tfrkit.folders.rlds.episode_lengths import count_steps
@@ -31,6 +32,8 @@ _OBSERVATION: Final = "observation"
 _ACTION: Final = "action"
 _MOST_NUMBERS: Final = 64  # of a state in a step: embeddings and depths have more
 _STEPS_AT_ONCE: Final = 4096
+_WIDEST: Final = 1 << 20  # steps of a window
+_FARTHEST: Final = 1 << 31  # steps from the one that a window is of
 _SHOWN: Final = 3  # empty episodes that are named
 
 
@@ -107,7 +110,7 @@ class RldsFolder:
             decode: decode image files; else they are returned as bytes.
 
         Raises:
-            InvalidArgumentError: a span is empty, or no feature has such a name.
+            InvalidArgumentError: a span is empty or wider than 1,048,576 steps, or no feature has such a name.
 
         >>> ds = tfrkit.rlds.open("bridge/1.0.0").windows(
         ...     "train", history=2, future=8, spans={"language_instruction": (0, 1)}
@@ -118,7 +121,11 @@ class RldsFolder:
         if pad not in ("repeat", "mask"):
             raise InvalidArgumentError(f"Expected pad to be 'repeat' or 'mask' but got {pad!r}.")
         default = {_OBSERVATION: (1 - _positive("history", history), 1), "": (0, _positive("future", future))}
-        chosen = _spans(step_leaves(self._steps), default, dict(spans or {}))
+        if spans is not None and not isinstance(spans, Mapping):
+            raise InvalidArgumentError(
+                f"Expected spans to be a dict such as {{'action': (0, 8)}} but got {spans!r:.60}."
+            )
+        chosen = _spans(step_leaves(self._steps), default, spans or {})
         return self._dataset(split, chosen, mask=pad == "mask", decode=decode)
 
     def statistics(self, split: str | EvenSplit, features: Sequence[str] | None = None) -> dict[str, Any]:
@@ -173,7 +180,12 @@ class RldsFolder:
             warnings.warn(_named_empty(records, lengths, split), stacklevel=3)
         steps: Any = self._steps if decode else without_decoding(self._steps)
         node = WindowsNode(records, steps, lengths, spans, mask)
-        if mask and MASK in getattr(steps.feature, "features", {}):
+        names = leaves_of(steps.feature)
+        if mask and not isinstance(names, dict):
+            raise InvalidArgumentError(
+                "The steps are no dicts, beside whose features a mask could be: pass pad='repeat'."
+            )
+        if mask and MASK in names:
             raise InvalidArgumentError(f"The steps have a feature named {MASK!r} already: pass pad='repeat'.")
         return Dataset(node)
 
@@ -212,9 +224,16 @@ def _is_state(leaf: StepLeaf) -> bool:
 
 
 def _positive(name: str, value: int) -> int:
-    if as_integer(name, value) < 1:
-        raise InvalidArgumentError(f"Expected {name} to be at least 1 but got {value}.")
+    if isinstance(value, (bool, np.bool_)) or not 1 <= as_integer(name, value) <= _WIDEST:
+        raise InvalidArgumentError(f"Expected {name} to be from 1 to {_WIDEST:,} but got {value}.")
     return value
+
+
+def _is_span(span: Any) -> bool:
+    if not isinstance(span, (tuple, list)) or len(span) != 2:
+        return False
+    first, last = (as_integer("a span", each) for each in span)
+    return first < last <= first + _WIDEST and max(abs(first), abs(last)) <= _FARTHEST
 
 
 def _spans(
@@ -227,12 +246,11 @@ def _spans(
             raise InvalidArgumentError(
                 f"There is no feature {name!r} in the steps. {near_names(name, sorted(names))}"
             )
-        if span is not None:
-            first, last = (as_integer("a span", each) for each in span)
-            if first >= last:
-                raise InvalidArgumentError(
-                    f"Expected the span of {name!r} to be (from, up to), such as (-1, 1), but got {span!r}."
-                )
+        if span is not None and not _is_span(span):
+            raise InvalidArgumentError(
+                f"Expected the span of {name!r} to be (from, up to), such as (-1, 1), but got {span!r:.60}; "
+                f"a window has at most {_WIDEST:,} steps."
+            )
     found = {}
     for name in sorted(names):
         parts = name.split("/")
