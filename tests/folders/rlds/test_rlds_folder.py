@@ -300,6 +300,18 @@ def test_features_of_an_episode_that_have_not_as_many_steps_are_refused(path):
     assert "in record 1 " in error_of(tfr.errors.InvalidArgumentError, lambda: list(ds))
 
 
+def test_lengths_that_do_not_fit_the_values_of_a_step_name_its_feature(path):
+    described = features(steps=dataset_of(features(action=tensor("int64"), numbers=NUMBERS)))
+    stored = {
+        "steps/action": [1, 2],
+        "steps/numbers/ragged_flat_values": [1, 2],
+        "steps/numbers/ragged_row_lengths_0": [1, 2**63 - 1],
+    }
+    ds = tfr.rlds.open(write(path, [stored], described, shards=1)).windows("train")
+    text = error_of(tfr.errors.InvalidArgumentError, lambda: ds[0])
+    assert f"feature 'steps/numbers': the length of a sequence is {2**63 - 1} but there are 2 values" in text
+
+
 def test_data_sets_in_data_sets_have_as_many_elements_of_each_feature(path):
     inner = dataset_of(features(a=tensor("int64"), b=tensor("int64")))
     described = features(steps=dataset_of(features(inner=inner, done=tensor("bool"))))

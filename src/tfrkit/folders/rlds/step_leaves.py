@@ -89,8 +89,7 @@ class StepLeaf:
                 return Picked({}, columns.take(self._rows(record, length), steps))
             return Picked({key: self._picked(record, key, length, steps) for key in self._spec})
         except BadValue as bad:
-            reason = bad.reason if self.leaf.levels else f"feature {self.whole.key!r}: {bad.reason}"
-            raise BadValue(0, reason) from None
+            raise BadValue(0, f"feature {self.whole.key!r}: {bad.reason}") from None
 
     def _picked(self, record: EpisodeRecord, key: str, length: int, steps: IntArray) -> Any:
         shape = tuple(self._spec[key].shape)
@@ -109,7 +108,7 @@ class StepLeaf:
         values, stored = self.whole.decoded(parsed, 1, 1)
         found = int(Stored(None, stored.nesting[:1]).row_splits(1)[-1])
         if found != length:
-            raise BadValue(0, f"feature {self.whole.key!r}: {_wrong_count(found, 1, length)}")
+            raise BadValue(0, _wrong_count(found, 1, length))
         shape, dtype = self.whole.value_spec()
         inner = Stored(stored.flat, stored.nesting[1:])
         return nested(values, inner, length, shape or (), dtype, steps=self.whole.steps)
