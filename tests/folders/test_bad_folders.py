@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import tracemalloc
+import zlib
 
 import numpy as np
 import pytest
@@ -120,6 +122,64 @@ def test_damaged_zlib_is_refused(path):
         lambda: list(tfr.load(write_tfds(path, examples, described, labels=(), shards=1), "train")),
     )
     assert "feature 'x': its value cannot be decompressed" in text
+
+
+def test_a_small_value_that_inflates_to_much_is_refused(path):
+    described = features(x=tensor("float32", 3, encoding="zlib"), y=tensor("int8", -1, encoding="zlib"))
+    good, large = np.arange(3, dtype="f4").tobytes(), zlib.compress(bytes(64 << 20))
+    examples = [{"x": zlib.compress(good), "y": zlib.compress(bytes(5000))}, {"x": large, "y": b""}]
+    ds = tfr.load(write_tfds(path, examples, described, labels=(), shards=1), "train")
+    assert ds[0]["x"].tolist() == [0, 1, 2]
+    assert ds[0]["y"].shape == (5000,)
+    tracemalloc.start()
+    text = error_of(tfr.errors.InvalidArgumentError, lambda: ds[1])
+    assert tracemalloc.get_traced_memory()[1] < 8 << 20
+    tracemalloc.stop()
+    assert "feature 'x': its value has more than the 12 bytes of the shape (3,)" in text
+
+
+def test_optional_values_of_a_huge_shape_are_refused(path):
+    for sizes in ((1 << 25,), (1 << 11, 1 << 12)):
+        described = features(x=tensor("float32", *sizes, optional=True))
+        write_tfds(path, [{}], described, labels=(), shards=1)
+        text = error_of(tfr.errors.UnimplementedError, lambda: tfr.load(path, "train"))
+        assert "feature 'x' is optional and has the shape (" in text
+        assert "4,194,304 values at most" in text
+    described = features(**{name: tensor("float32", 1 << 21, optional=True) for name in "abc"})
+    write_tfds(path, [{}], described, labels=(), shards=1)
+    text = error_of(tfr.errors.UnimplementedError, lambda: tfr.load(path, "train"))
+    assert "the optional features have 6,291,456 values in all" in text
+
+
+def test_optional_values_of_any_type_have_their_shape(path):
+    kinds = {"float32": np.finfo("f4").min, "int8": -128, "string": b"", "bool": False}
+    described = features(**{name: tensor(name, 2, 3, optional=True) for name in kinds})
+    found = tfr.load(write_tfds(path, [{}], described, labels=(), shards=1), "train")[0]
+    for name, low in kinds.items():
+        assert found[name].tolist() == [[low] * 3] * 2
+
+
+def image_of(*sizes):
+    return {**IMAGE, "image": {**IMAGE["image"], "shape": {"dimensions": [str(size) for size in sizes]}}}
+
+
+def test_images_of_a_size_that_none_has_are_refused(path):
+    large = features(image=image_of(40_000, 40_000, 1), label=LABEL)
+    ds = tfr.load(write_tfds(path, digits(3), large), "train")
+    text = "expected the shape (40000, 40000, 1) but got (4, 4, 1)"
+    assert text in error_of(tfr.errors.InvalidArgumentError, lambda: ds.at([0, 1]))
+
+
+def test_images_of_size_zero_have_any_size(path):
+    ds = tfr.load(write_tfds(path, digits(3), features(image=image_of(0, 0, 1), label=LABEL)), "train")
+    assert ds[0]["image"].shape == (4, 4, 1)
+
+
+def test_shapes_that_no_array_has_are_refused(path):
+    for feature in (image_of(1 << 40, 1 << 40, 3), tensor("int8", -1, 1 << 32), tensor("int8", 0, 1 << 32)):
+        write_tfds(path, digits(2), features(image=feature, label=LABEL))
+        text = error_of(tfr.errors.DataLossError, lambda: tfr.open_folder(path))
+        assert "expected at most 2,147,483,648 values but got" in text
 
 
 def test_unknown_classes_give_values_as_they_are_stored(path):

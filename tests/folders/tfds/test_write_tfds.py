@@ -215,6 +215,7 @@ WRONG = {
     "none": ("int32", None, "expected int32 but got None"),
     "bool": (bool, 2, "2 is beyond bool"),
     "overflow": ("float32", 1e300, "1e[+]300 is beyond float32"),
+    "wide": ("float64", 1e300, "1e[+]300 is beyond float32, which encoding"),
     "half": ("float16", 1e6, "1000000.0 is beyond float16"),
     "number": (str, 3, r"expected bytes or str but got 3 \(int\)"),
     "surrogate": (str, "\ud800", "surrogates not allowed"),

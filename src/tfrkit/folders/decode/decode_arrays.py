@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from tfrkit.codecs.zlib import ZLIB
 from tfrkit.data.elements.columns import Column, RowList
 from tfrkit.errors import DataLossError
 from tfrkit.folders.decode.nest import shaped_rows
@@ -20,7 +19,7 @@ from tfrkit.folders.feature_tree import Dims, show_shape
 from tfrkit.model.bytes_column import BytesColumn
 from tfrkit.model.ragged import Ragged
 from tfrkit.model.row_selection import IntArray, splits_of
-from tfrkit.parsing.payloads.decode_compressed import decode_compressed
+from tfrkit.parsing.payloads.decode_compressed import inflate_zlib
 
 __all__ = ["cast_stored", "decode_encoded", "inflate_each", "lowest_value", "stored_type"]
 
@@ -61,27 +60,28 @@ def cast_stored(values: Any, dtype: np.dtype[Any]) -> Any:
     return values.astype(dtype, copy=False)
 
 
-def inflate_each(column: BytesColumn) -> BytesColumn:
-    """Decompress byte strings.
+def inflate_each(column: BytesColumn, dtype: np.dtype[Any], shape: Dims) -> BytesColumn:
+    """Decompress byte strings of raw numbers.
+
+    Args:
+        column: the byte strings.
+        dtype: of the numbers.
+        shape: of each array; if it is known no more than that is decompressed.
 
     Raises:
-        BadValue: one is damaged.
+        BadValue: one is damaged, or is longer than its shape.
     """
-    try:
-        return _inflated(column)
-    except DataLossError:
-        for row in range(len(column)):
-            try:
-                _inflated(column[row : row + 1])
-            except DataLossError as error:
-                raise BadValue(row, f"its value cannot be decompressed: {error}") from None
-        raise
-
-
-def _inflated(column: BytesColumn) -> BytesColumn:
-    found = decode_compressed(column, ZLIB.name)
-    assert isinstance(found, BytesColumn)
-    return found
+    most = 0 if None in shape else prod(_known(shape)) * dtype.itemsize
+    limit = 0 if None in shape else most + 1
+    strings = []
+    for row, data in enumerate(column.to_list()):
+        try:
+            strings.append(inflate_zlib(data, limit))
+        except DataLossError as error:
+            raise BadValue(row, f"its value cannot be decompressed: {error}") from None
+        if limit and len(strings[-1]) > most:
+            raise BadValue(row, f"its value has more than the {most} bytes of the shape {show_shape(shape)}")
+    return BytesColumn.from_list(strings)
 
 
 def decode_encoded(column: BytesColumn, dtype: np.dtype[Any], shape: Dims, sizes: IntArray | None) -> Column:

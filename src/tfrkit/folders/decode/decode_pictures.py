@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
+from math import prod
 from typing import Any, Final
 
 import numpy as np
@@ -28,6 +29,7 @@ __all__ = ["decode_pictures"]
 
 Image = npt.NDArray[Any]
 
+_MOST_PIXELS: Final = 1 << 31  # of all images in one array
 _FRAMES: Final = 4  # dimensions of an image with frames
 
 
@@ -39,7 +41,8 @@ def decode_pictures(column: BytesColumn, feature: ImageFeature, threads: int) ->
         MissingExtraError: JPEG, GIF and WebP need the extra `images`.
     """
     sizes: Any = feature.shape
-    fixed = None not in sizes and bool(sizes[-1])
+    # A size that is not so, which a feature may claim, allocates nothing: images in rows have the size of their files.
+    fixed = all(sizes) and prod(sizes) * max(1, len(column)) <= _MOST_PIXELS
     images: Any = np.empty((len(column), *sizes), feature.dtype) if fixed else [None] * len(column)
     left = _decode_plain(column, feature, images, threads) if fixed else range(len(column))
     if left:

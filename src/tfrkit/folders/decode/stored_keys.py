@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from math import prod
 from typing import Any, Final, TypeAlias
 
 import numpy as np
@@ -21,14 +22,16 @@ from tfrkit.model.ragged import Ragged
 from tfrkit.model.row_selection import IntArray, splits_of
 from tfrkit.model.specs import FixedLenFeature, FixedLenSequenceFeature, Spec
 
-__all__ = ["BadValue", "Level", "Stored", "StoredKey"]
+__all__ = ["MOST_DEFAULTS", "BadValue", "Level", "Stored", "StoredKey"]
 
 Level: TypeAlias = (
     "IntArray | int"  # of a nesting: where each sequence begins among the inner values; or one length
 )
 
+MOST_DEFAULTS: Final = 1 << 22  # values of optional features of an example, all of which are in memory
 _FLAT: Final = "ragged_flat_values"
 _LENGTHS: Final = "ragged_row_lengths_"
+_TYPES: Final = {"int64": np.int64, "float32": np.float32, "bytes": np.object_}
 
 
 class BadValue(Exception):  # noqa: N818  # never leaves the pipeline
@@ -74,7 +77,7 @@ class StoredKey:
         dtype: "int64", "float32" or "bytes".
         shape: of one value.
         levels: the lengths of the sequences that it is in, outermost first; None where they differ.
-        default: what an example without it has; None if it may not be absent.
+        default: the number or byte string that each value of an example without it is; None if it may not be absent.
     """
 
     key: str
@@ -87,7 +90,7 @@ class StoredKey:
         """Return what is to be parsed.
 
         Raises:
-            UnimplementedError: more sizes are unknown than a list of values can have.
+            UnimplementedError: more sizes are unknown than a list of values can have, or a default is too large.
         """
         if len(self.levels) > 1:
             if None in self.shape:
@@ -102,7 +105,16 @@ class StoredKey:
             raise self._unstorable()
         if None in shape:
             return {self.key: self._run(shape)}
-        return {self.key: FixedLenFeature(list(shape), self.dtype, self.default)}
+        if self.default is None:
+            return {self.key: FixedLenFeature(list(shape), self.dtype)}
+        sizes = [size or 0 for size in shape]
+        if prod(sizes) > MOST_DEFAULTS:
+            raise UnimplementedError(
+                f"feature {self.key!r} is optional and has the shape {show_shape(shape)}: such features have "
+                f"{MOST_DEFAULTS:,} values at most."
+            )
+        default: Any = np.broadcast_to(np.array(self.default, _TYPES[self.dtype]), sizes)
+        return {self.key: FixedLenFeature(sizes, self.dtype, default)}
 
     def write(self, flat: Any, lengths: Sequence[Sequence[int]]) -> dict[str, Any]:
         """Return what an Example has under the key, and under those of the lengths of inner sequences.

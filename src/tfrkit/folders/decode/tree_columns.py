@@ -15,6 +15,7 @@ import numpy as np
 from tfrkit.data.elements.chunk import ColumnChunk
 from tfrkit.data.elements.columns import Column
 from tfrkit.data.features.example_columns import BadRow, ExampleColumns, RecordColumns
+from tfrkit.errors import UnimplementedError
 from tfrkit.folders.decode.decode_arrays import (
     cast_stored,
     decode_encoded,
@@ -24,7 +25,7 @@ from tfrkit.folders.decode.decode_arrays import (
 )
 from tfrkit.folders.decode.decode_pictures import decode_pictures
 from tfrkit.folders.decode.nest import nested, shaped_rows
-from tfrkit.folders.decode.stored_keys import BadValue, Stored, StoredKey
+from tfrkit.folders.decode.stored_keys import MOST_DEFAULTS, BadValue, Stored, StoredKey
 from tfrkit.folders.encode.encode_arrays import encode_array
 from tfrkit.folders.encode.encode_pictures import encode_pictures
 from tfrkit.folders.feature_tree import (
@@ -66,10 +67,17 @@ class TreeColumns(RecordColumns):
         """Find the keys of all leaves.
 
         Raises:
-            UnimplementedError: a leaf cannot be stored as the tree says.
+            UnimplementedError: a leaf cannot be stored as the tree says, or optional values are too many.
         """
         self._tree = leaves_of(tree)
         spec = {key: value for leaf in flat_leaves(self._tree) for key, value in leaf.spec().items()}
+        defaults = sum(
+            np.size(each.default_value) for each in spec.values() if each.default_value is not None
+        )
+        if defaults > MOST_DEFAULTS:
+            raise UnimplementedError(
+                f"the optional features have {defaults:,} values in all, and may have {MOST_DEFAULTS:,} at most."
+            )
         self._data_sets = list(_data_sets_of(tree, self._tree))
         self._parser = ExampleColumns(spec, TFRKIT) if spec else None
 
@@ -230,7 +238,9 @@ class ArrayLeaf(Leaf):
         if feature.encoding == "none":
             return self._plain(stored, dtype)
         at_row = _at_row(stored, count)
-        column = at_row(inflate_each, stored.flat) if feature.encoding == "zlib" else stored.flat
+        column = stored.flat
+        if feature.encoding == "zlib":
+            column = at_row(inflate_each, column, dtype, feature.shape)
         shapes = None
         if sizes:
             shapes = sizes[0].flat
@@ -253,10 +263,7 @@ class ArrayLeaf(Leaf):
         if feature.encoding == "none":
             default = None
             if feature.optional and not self.levels and None not in feature.shape:
-                low = lowest_value(dtype)
-                default = (
-                    np.full([size or 0 for size in feature.shape], low).tolist() if feature.shape else low
-                )
+                default = lowest_value(dtype)
             return (StoredKey(self.key, stored_type(dtype), feature.shape, self.levels, default),)
         if feature.shape.count(None) < 2:
             return (StoredKey(self.key, "bytes", (), self.levels),)

@@ -43,7 +43,7 @@ def encode_array(values: Any, feature: ArrayFeature, *, alike: bool) -> tuple[An
     if feature.encoding == "none":
         stored = np.dtype(stored_type(dtype))
         array = _fitted(values, dtype, feature.shape)
-        narrow = array.view(np.int64) if dtype == np.uint64 else _cast(array, stored)
+        narrow = array.view(np.int64) if dtype == np.uint64 else _fitted(array, stored, feature.shape)
         return (narrow.ravel(),)
     arrays = [_fitted(values[row : row + 1], dtype, feature.shape, row)[0] for row in range(len(values))]
     if alike:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from math import prod
 from typing import Any, Final
 
 from tfrkit.errors import DataLossError
@@ -16,6 +17,7 @@ from tfrkit.stores.json_file import MAX_COUNT, shorten
 __all__ = ["JsonFields", "json_dims", "snake_case"]
 
 _CAPITAL: Final = re.compile(r"(?<=[a-z0-9])([A-Z])")
+_MOST_VALUES: Final = 1 << 31  # of an array; what is in one record is smaller
 _MOST_DIMS: Final = 32  # of numpy's arrays, more or less; nobody has so many
 
 
@@ -126,4 +128,6 @@ def json_dims(value: Any, fields: JsonFields, name: str) -> Dims:
     if not isinstance(value, list) or len(value) > _MOST_DIMS:
         raise fields.error(f"{name}: expected the sizes of a shape but got {shorten(value)}")
     sizes = [-1 if size is None else fields.as_number(size, name) for size in value]
+    if prod(abs(size) or 1 for size in sizes) > _MOST_VALUES:
+        raise fields.error(f"{name}: expected at most {_MOST_VALUES:,} values but got {shorten(value)}")
     return tuple(None if size == -1 else size for size in sizes)

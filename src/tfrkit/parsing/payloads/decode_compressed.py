@@ -21,7 +21,7 @@ try:
 except ImportError:  # no wheel for this platform: the standard library is slower and does the same
     _fast = zlib
 
-__all__ = ["decode_compressed"]
+__all__ = ["decode_compressed", "inflate_zlib"]
 
 _WINDOW_BITS: Final = {"ZLIB": 15, "GZIP": 31}
 _GZIP_ODD_FLAGS: Final = 0xE2  # a checksum of the header, and three that are reserved
@@ -71,17 +71,30 @@ def decode_compressed(
     return strings[0] if column.shape == () else BytesColumn.from_list(strings).reshape(column.shape)
 
 
-def _inflate(data: bytes, kind: str) -> bytes:
+def inflate_zlib(data: bytes, most: int) -> bytes:
+    """Decompress a ZLIB stream as `decode_compressed` does, up to `most` bytes; 0: whatever there is.
+
+    Raises:
+        DataLossError: it is damaged.
+
+    >>> import zlib
+    >>> inflate_zlib(zlib.compress(b"abc"), 2)
+    b'ab'
+    """
+    return _inflate(data, "ZLIB", most)
+
+
+def _inflate(data: bytes, kind: str, most: int = 0) -> bytes:
     parts: list[bytes] = []
     while data:
-        part, data = _inflate_member(data, _WINDOW_BITS[kind])
+        part, data = _inflate_member(data, _WINDOW_BITS[kind], most)
         parts.append(part)
         if kind == "ZLIB":
             break
     return parts[0] if len(parts) == 1 else b"".join(parts)
 
 
-def _inflate_member(data: bytes, window_bits: int) -> tuple[bytes, bytes]:
+def _inflate_member(data: bytes, window_bits: int, most: int) -> tuple[bytes, bytes]:
     """Inflate one stream; return its content and the bytes after it.
 
     What isal finds damaged or truncated is inflated again by zlib, which returns every byte there is, and has
@@ -90,14 +103,14 @@ def _inflate_member(data: bytes, window_bits: int) -> tuple[bytes, bytes]:
     odd = window_bits == _WINDOW_BITS["GZIP"] and len(data) > 3 and data[3] & _GZIP_ODD_FLAGS
     engine = (zlib if odd else _fast).decompressobj(window_bits)
     try:
-        inflated: bytes = engine.decompress(data)
+        inflated: bytes = engine.decompress(data, most)
     except (zlib.error, _fast.error):
         inflated = b""
-    if engine.eof:
+    if engine.eof or (most and len(inflated) == most):
         return inflated, engine.unused_data
     exact = zlib.decompressobj(window_bits)
     try:
-        return exact.decompress(data), exact.unused_data
+        return exact.decompress(data, most), exact.unused_data
     except zlib.error as error:
         raise DataLossError(_text(error)) from error
 
