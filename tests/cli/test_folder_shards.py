@@ -141,11 +141,13 @@ def test_a_folder_that_cannot_be_described_is_read_by_names_with_a_warning(comma
         shard_files([dataset], split="train")
 
 
-def test_missing_shards_are_told(command, dataset):
+@pytest.mark.parametrize("name", ["head", "verify", "count", "stats"])
+def test_missing_shards_are_an_error(command, dataset, name):
     Path(dataset, TRAIN_SHARDS[0]).unlink()
-    done = command("head", dataset, "-n", "1")
-    assert "warning: digits" in done.err
-    assert TRAIN_SHARDS[0] in done.err
+    done = command(name, dataset)
+    assert (done.code != 0, done.out) == (True, "")
+    assert f"1 shards of the split 'train' are missing: '{TRAIN_SHARDS[0]}'" in done.err
+    assert command(name, f"{dataset}/{TRAIN_SHARDS[1]}").code == 0
 
 
 def test_an_unknown_folder_is_an_error_with_help(command, folder):

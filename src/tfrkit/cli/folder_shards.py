@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from tfrkit.cli.console import UsageError, number_of, plain, say
-from tfrkit.errors import OpError
+from tfrkit.errors import NotFoundError, OpError
 from tfrkit.stores.files import ask_all, is_folder
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ class FolderShards:
 def folder_shards(paths: Sequence[str], split: str | None = None) -> FolderShards:
     """Put the shards of data sets in place of their folders.
 
-    A folder that cannot be described is left as it is, with a warning.
+    A folder that cannot be described is left as it is, with a warning, unless shards are missing.
 
     Args:
         paths: as they stand on the command line.
@@ -45,6 +45,7 @@ def folder_shards(paths: Sequence[str], split: str | None = None) -> FolderShard
 
     Raises:
         UsageError: there is no such split, or a path is not a folder.
+        NotFoundError: shards of a data set are missing.
         OpError: a folder whose split is wanted cannot be described.
     """
     found: list[str] = []
@@ -79,6 +80,8 @@ def _described(path: str, *, needed: bool) -> FolderDescription | None:
     try:
         kind = next((each for each in folder_kinds() if each.recognises(listing)), None)
         return None if kind is None or kind.name in _BY_NAMES else kind.describe(listing)
+    except NotFoundError:
+        raise  # without them all that is said of the others would seem to be of the whole
     except OpError as error:
         say(f"warning: {plain(error.message)}")
         return None
