@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import tfrkit as tfr
-from tfrkit.errors import AlreadyExistsError, InvalidArgumentError, UnimplementedError
+from tfrkit.errors import AlreadyExistsError, InvalidArgumentError, NotFoundError, UnimplementedError
+from tfrkit.records.write.shards import ShardWriter
 
 F = tfr.features
 PETS = [{"name": "Ada", "kind": "cat"}, {"name": "Rex", "kind": "dog"}, {"name": "Tom", "kind": "cat"}]
@@ -329,6 +332,58 @@ def test_error_leaves_what_was_there(tmp_path):
     ):
         tfr.write_tfds(folder, bad, features=FEATURES, overwrite=True)
     assert {path.name: path.read_bytes() for path in folder.iterdir() if path.is_file()} == before
+
+
+KILLED = """
+import os, sys, tfrkit as tfr
+from tfrkit.records.write.shards import ShardWriter
+close = ShardWriter.close
+def die(writer):
+    close(writer)
+    os._exit(9)
+ShardWriter.close = die
+tfr.write_tfds(sys.argv[1], {"train": [{"x": 1}], "test": [{"x": 2}]}, overwrite=True)
+"""
+
+
+@pytest.mark.parametrize("before", [False, True])
+def test_killed_writer_leaves_no_data_set(tmp_path, before):
+    folder = tmp_path / "pets/1.0.0"
+    if before:
+        tfr.write_tfds(folder, {"train": numbers(3), "test": numbers(3)})
+    assert subprocess.run([sys.executable, "-c", KILLED, folder], check=False).returncode == 9
+    assert (folder / "manifest.json").exists()
+    with pytest.raises(NotFoundError, match=r"was not written to its end\. Write it again"):
+        tfr.load(folder, "train")
+    tfr.write_tfds(folder, numbers(2), overwrite=True)
+    assert read(folder) == numbers(2)
+    assert not (folder / ".tfrkit/unfinished").exists()
+
+
+@pytest.mark.parametrize("before", [False, True])
+def test_text_that_is_no_unicode_is_refused_before_anything_is_written(tmp_path, before):
+    folder = tmp_path / "x/1.0.0"
+    if before:
+        tfr.write_tfds(folder, numbers(3))
+    with pytest.raises(InvalidArgumentError, match=r"surrogate pair near .*a\\ud800b"):
+        tfr.write_tfds(folder, numbers(1), description="a\ud800b", overwrite=True)
+    assert (read(folder) == numbers(3)) if before else not folder.exists()
+
+
+@pytest.mark.parametrize("before", [False, True])
+def test_shards_that_cannot_get_their_names_leave_what_was_there(tmp_path, monkeypatch, before):
+    folder = tmp_path / "x/1.0.0"
+    if before:
+        tfr.write_tfds(folder, numbers(3))
+
+    def fail(_writer):
+        raise OSError(28, "No space left")
+
+    monkeypatch.setattr(ShardWriter, "close", fail)
+    with pytest.raises(OSError, match="No space left"):
+        tfr.write_tfds(folder, numbers(1), overwrite=True)
+    assert not (folder / ".tfrkit/unfinished").exists()
+    assert not before or read(folder) == numbers(3)
 
 
 def test_empty_split_is_refused(tmp_path):

@@ -28,10 +28,18 @@ from tfrkit.folders.folder_kind import (
 )
 from tfrkit.folders.inferred_spec import inferred_spec
 from tfrkit.folders.split_shards import complete_names
-from tfrkit.folders.tfds.dataset_info import SplitInfo, TfdsInfo, read_info, shard_file_name
+from tfrkit.folders.tfds.dataset_info import (
+    UNFINISHED,
+    SplitInfo,
+    TfdsInfo,
+    read_info,
+    shard_file_name,
+)
 from tfrkit.folders.tfds.features_json import read_features
 from tfrkit.folders.tfds.json_fields import JsonFields
 from tfrkit.model.specs import FixedLenFeature
+from tfrkit.stores.files import is_there
+from tfrkit.stores.output import SIDECAR_FOLDER
 
 __all__ = ["TfdsFolder"]
 
@@ -51,14 +59,20 @@ class TfdsFolder:
     name = "tfds"
 
     def recognises(self, listing: FolderListing) -> bool:
-        """By dataset_info.json, which has a name and splits."""
+        """By dataset_info.json, which has a name and splits, or the mark of what was not written to its end."""
         if not listing.has(_INFO):
-            return False
+            return SIDECAR_FOLDER in listing.names and is_there(listing.join(UNFINISHED))
         value = listing.json(_INFO)
         return isinstance(value, dict) and ("splits" in value or "name" in value)
 
     def describe(self, listing: FolderListing) -> FolderDescription:
         """Read its JSON files, and see that the shards are there."""
+        if not listing.has(_INFO):
+            raise NotFoundError(
+                f"{listing.path}; there is no {_INFO}: the data set was not written to its end. Write it again, with "
+                f"overwrite=True. If the shards are of something else by now, delete {UNFINISHED!r}.",
+                path=listing.path,
+            )
         info = read_info(listing.json(_INFO), listing.join(_INFO))
         splits = {each.name: _split(listing, info, each) for each in info.splits}
         if not splits:

@@ -10,9 +10,18 @@ from tfrkit.errors import DataLossError
 from tfrkit.folders.tfds.json_fields import JsonFields
 from tfrkit.stores.json_file import shorten
 
-__all__ = ["DEFAULT_TEMPLATE", "SplitInfo", "TfdsInfo", "info_to_json", "read_info", "shard_file_name"]
+__all__ = [
+    "DEFAULT_TEMPLATE",
+    "UNFINISHED",
+    "SplitInfo",
+    "TfdsInfo",
+    "info_to_json",
+    "read_info",
+    "shard_file_name",
+]
 
 DEFAULT_TEMPLATE: Final = "{DATASET}-{SPLIT}.{FILEFORMAT}-{SHARD_X_OF_Y}"
+UNFINISHED: Final = ".tfrkit/unfinished"  # is in a folder that is being written
 _VARIABLE: Final = re.compile(r"\{(\w+)\}")
 _MOST_SHARDS: Final = 1_000_000  # names are made of the number: one that is larger is damaged
 

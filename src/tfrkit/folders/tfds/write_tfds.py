@@ -1,8 +1,8 @@
 """write_tfds: examples into a folder that TensorFlow Datasets reads.
 
 Shards are written under temporary names; when all are whole they get their own, then the files that describe them are
-written, dataset_info.json as the last: without it a folder is no data set, so that a kill leaves none rather than half
-of one. What is replaced loses its dataset_info.json first.
+written, dataset_info.json as the last. What is replaced loses its dataset_info.json first. A mark says meanwhile that
+the folder is no data set, so that a kill leaves none rather than half of one.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from tfrkit.folders.features import to_feature
 from tfrkit.folders.folder_kind import FolderDescription, FolderListing
 from tfrkit.folders.inferred_features import infer_features
 from tfrkit.folders.load import load, open_folder
-from tfrkit.folders.tfds.dataset_info import SplitInfo, TfdsInfo, info_to_json
+from tfrkit.folders.tfds.dataset_info import UNFINISHED, SplitInfo, TfdsInfo, info_to_json
 from tfrkit.folders.tfds.json_fields import snake_case
 from tfrkit.folders.tfds.write_features import features_to_json, label_files
 from tfrkit.parsing.encode import ExampleEncoder
@@ -276,8 +276,18 @@ def tree_files(tree: DictFeature) -> dict[str, bytes]:
 
 
 def json_text(content: Any) -> bytes:
-    """Return the text of a JSON file."""
-    return (json.dumps(content, indent=4, ensure_ascii=False) + "\n").encode()
+    """Return the text of a JSON file.
+
+    Raises:
+        InvalidArgumentError: it cannot be UTF-8.
+    """
+    try:
+        return (json.dumps(content, indent=4, ensure_ascii=False) + "\n").encode()
+    except UnicodeEncodeError as error:
+        near = error.object[max(0, error.start - 20) : error.end + 20]
+        raise InvalidArgumentError(
+            f"Expected text that can be stored as UTF-8 but got half of a surrogate pair near {near!r}."
+        ) from None
 
 
 def _checked_split(split: str, examples: Any) -> Iterator[Any]:
@@ -328,6 +338,7 @@ class _Output:
         self._listing = FolderListing(path)
         self._path, self._info, self._overwrite = path, info, overwrite
         self._files, self._kept = files, kept
+        self._info_text(())  # before anything is written
         self._encoder, self._examples = TreeEncoder(tree), ExampleEncoder()
         self._writers: dict[str, ShardWriter] = {}
         there = sorted(each for each in self._listing.names if not each.startswith("."))
@@ -356,6 +367,8 @@ class _Output:
     def publish(self) -> None:
         """Give the shards their names, and describe them."""
         before = self._listing.read(INFO) if self._listing.has(INFO) else None
+        mark = self._listing.join(UNFINISHED)
+        write_bytes(mark, b"")
         try:
             if before is not None:
                 remove(self._listing.join(INFO))
@@ -363,9 +376,12 @@ class _Output:
                 writer.close()
             self._remove_old()
             self._describe()
+            remove(mark)
         except BaseException as error:
-            if before is not None and not any(writer.paths for writer in self._writers.values()):
-                write_bytes(self._listing.join(INFO), before)  # all is as it was
+            if not any(writer.paths for writer in self._writers.values()):  # all is as it was
+                if before is not None:
+                    write_bytes(self._listing.join(INFO), before)
+                remove(mark)
             elif isinstance(error, (OpError, OSError)):
                 known = error if isinstance(error, OpError) else from_os_error(error, self._path)
                 text = f"{known.message} The data set in {self._path!r} is not whole: write it again."
@@ -384,8 +400,10 @@ class _Output:
             split_info(split, [entries[os.path.basename(path)] for path in writer.paths])
             for split, writer in self._writers.items()
         ]
-        info = replace(self._info, splits=tuple(splits))
-        write_bytes(self._listing.join(INFO), json_text({**self._kept, **info_to_json(info)}))
+        write_bytes(self._listing.join(INFO), self._info_text(tuple(splits)))
+
+    def _info_text(self, splits: tuple[SplitInfo, ...]) -> bytes:
+        return json_text({**self._kept, **info_to_json(replace(self._info, splits=splits))})
 
     def discard(self) -> None:
         """End; what has no name yet is removed."""
