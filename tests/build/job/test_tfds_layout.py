@@ -54,6 +54,14 @@ def test_photos_are_a_data_set_with_classes(photos, tmp_path):
     assert all(example["image"].shape == (4, 5, 3) for example in examples)
 
 
+def test_photos_that_tensorflow_datasets_does_not_read_are_bad(photos, tmp_path):
+    (photos / "cat/moving.gif").write_bytes(b"GIF89a\x04\x00\x03\x00\xf0\x00\x00;")
+    report = tfr.build.images(photos, tmp_path / "out", layout="tfds", on_bad="skip")
+    assert report.bad == {"unsupported image format": 1}
+    assert len(list(tfr.load(tmp_path / "out", "train"))) == 10
+    assert not tfr.build.images(photos, tmp_path / "plain").bad
+
+
 def test_empty_splits_are_left_out(photos, tmp_path):
     split = {"train": 0.99, "test": 0.01}
     tfr.build.images(photos, tmp_path / "out", layout="tfds", split=split)

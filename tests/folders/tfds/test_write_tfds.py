@@ -183,6 +183,7 @@ def test_what_stands_for_no_feature_is_refused(tmp_path, feature):
         (F.Tensor((2,), str, encoding="zlib"), "leave out the encoding"),
         (F.Tensor((None,), "int64", optional=True), "is optional"),
         (F.Image((None, None, 4), encoding_format="jpeg"), "4 channels"),
+        (F.Image((None, None, 0)), "has 0 channels"),
         (F.Image(dtype="uint16", encoding_format="jpeg"), "JPEG files cannot have"),
         (F.Image(encoding_format="gif"), "in files of 'gif'"),
     ],
@@ -209,6 +210,9 @@ def test_features_of_one_key_are_refused(tmp_path):
 
 # -- values ----------------------------------------------------------------------------------------------------
 
+GIF = b"GIF89a\x04\x00\x03\x00\xf0\x00\x00;"
+JPEG = tfr.image.encode_jpeg(np.zeros((2, 2, 3), np.uint8))
+
 WRONG = {
     "range": (np.uint8, 256, "256 is beyond uint8"),
     "sign": (np.uint64, -1, "-1 is beyond uint64"),
@@ -234,6 +238,9 @@ WRONG = {
     "pixels": (F.Image(), np.zeros((2, 2, 3)), "expected pixels of uint8 but got float64"),
     "channels": (F.Image(), np.zeros((2, 2, 1), np.uint8), r"expected the shape \(\?, \?, 3\)"),
     "empty": (F.Image(), np.zeros((0, 2, 3), np.uint8), "no pixels"),
+    "gif": (F.Image(), GIF, "expected a PNG, JPEG or BMP file, as TensorFlow reads them, but got GIF"),
+    "jpeg alpha": (F.Image((None, None, 4)), JPEG, "with 4 channels, such as PNG, but got JPEG"),
+    "jpeg floats": (F.Image((None, None, 1), "float32"), JPEG, "with 4 channels, such as PNG, but got JPEG"),
     "path": (F.Image(), "a.png", "or its Path but got 'a.png'"),
     "missing": (F.Image(), Path("no-such.png"), "no-such.png"),
     "length": (F.Sequence(int, length=2), [1], "expected 2 elements but got 1"),

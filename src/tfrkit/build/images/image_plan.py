@@ -66,7 +66,7 @@ def plan_images(
         raise _nothing(source, found, options)
     is_raw = pixels is not None and pixels.encoding == "raw"
     features = feature_names(options.chosen_names(), options.rename or {}, items.extras, raw=is_raw)
-    recipe = ImageRecipe(listing.source, name, items, label_names, features, pixels)
+    recipe = ImageRecipe(listing.source, name, items, label_names, features, pixels, _formats(options))
     files = {} if label_names is None else {LABELS_FILE: write_label_map(label_names)}
     job = Job(
         folder=out,
@@ -88,6 +88,15 @@ def plan_images(
         stamps=listing.files,
     )
     return job if options.layout == "tfrkit" else _with_layout(job, options, recipe)
+
+
+def _formats(options: ImagesOptions) -> tuple[str, ...]:
+    """Return the formats that files of a layout may have; none says any."""
+    if options.layout == "tfrkit":
+        return ()
+    from tfrkit.folders.encode.encode_pictures import READ_FORMATS
+
+    return READ_FORMATS
 
 
 def _with_layout(job: Job, options: ImagesOptions, recipe: ImageRecipe) -> Job:

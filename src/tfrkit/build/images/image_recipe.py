@@ -22,7 +22,7 @@ from tfrkit.build.images.image_items import (
 )
 from tfrkit.build.images.image_pixels import PixelPlan
 from tfrkit.build.job.job import BadInput, TaskReporter
-from tfrkit.images.codecs.image_header import BadImageError, ImageHeader
+from tfrkit.images.codecs.image_header import UNSUPPORTED, BadImageError, ImageHeader
 from tfrkit.model.block import Block
 from tfrkit.model.bytes_column import BytesColumn
 from tfrkit.parsing.encode import encode_examples
@@ -43,6 +43,7 @@ class ImageRecipe:
         label_names: texts of the labels; None without names.
         features: names of features by fields.
         pixels: what is done to pixels; None keeps every file as it is.
+        formats: those that files may have, such as "PNG"; none says any.
     """
 
     source: ImageSource
@@ -51,6 +52,7 @@ class ImageRecipe:
     label_names: tuple[bytes, ...] | None
     features: Mapping[str, str]
     pixels: PixelPlan | None
+    formats: tuple[str, ...] = ()
 
     @property
     def input_bytes(self) -> int:
@@ -105,15 +107,24 @@ class _Batch:
         self.input_bytes += self._sizes[row]
         header = read.header(buffer)
         if self._recipe.pixels is None:
+            self._check_format(header)
             self.buffer.keep(read.begin, read.end)
         else:
             with memoryview(buffer.data)[read.begin : read.end] as view:
                 data = bytes(view)
             made, header = self._recipe.pixels.make(data, header)
+            self._check_format(header)
             self.buffer.put(data if made is None else made)
         self.rows.append(row)
         self._headers.append(header)
         self._ends.append(self.buffer.at)
+
+    def _check_format(self, header: ImageHeader) -> None:
+        formats = self._recipe.formats
+        if formats and header.format not in formats:
+            raise BadImageError(
+                UNSUPPORTED, f"a {header.format} image, and the layout takes {', '.join(formats)}"
+            )
 
     def encode(self, reporter: TaskReporter) -> Block:
         """Make records of the images that were read, and forget them."""

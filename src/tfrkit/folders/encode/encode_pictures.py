@@ -6,7 +6,7 @@ The way back is `decode/decode_pictures.py`.
 from __future__ import annotations
 
 import os
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
@@ -20,7 +20,9 @@ from tfrkit.images.codecs.png.png import encode_png
 from tfrkit.model.features import shown
 from tfrkit.stores.files import read_bytes
 
-__all__ = ["encode_pictures"]
+__all__ = ["READ_FORMATS", "encode_pictures"]
+
+READ_FORMATS: Final = ("PNG", "JPEG", "BMP")  # that TensorFlow Datasets reads as single images
 
 
 def encode_pictures(values: Any, feature: ImageFeature, *, alike: bool) -> list[bytes]:
@@ -59,8 +61,7 @@ def _encode(value: Any, feature: ImageFeature) -> tuple[bytes, tuple[int, ...]]:
     if len(feature.shape) != 3:
         raise ValueError(f"expected the bytes of a file, as it has frames, but got {shown(value)}")
     image = np.asarray(value)
-    channels = feature.shape[-1] or None
-    check_shape(image.shape, (*feature.shape[:-1], channels))
+    check_shape(image.shape, feature.shape)
     if image.dtype != feature.dtype:
         raise ValueError(f"expected pixels of {feature.dtype} but got {image.dtype}")
     if not image.size:
@@ -89,4 +90,11 @@ def _checked(file: bytes, feature: ImageFeature) -> tuple[bytes, tuple[int, ...]
     size = (header.height, header.width)
     if len(feature.shape) == 3:  # else it has frames, which the header does not say
         check_shape(size, feature.shape[:2])
+        if header.format not in READ_FORMATS:
+            raise ValueError(
+                f"expected a PNG, JPEG or BMP file, as TensorFlow reads them, but got {header.format}"
+            )
+        channels = 4 if feature.dtype == "float32" else feature.shape[-1]
+        if header.format == "JPEG" and channels not in (1, 3, None):
+            raise ValueError(f"expected a file with {channels} channels, such as PNG, but got JPEG")
     return file, size

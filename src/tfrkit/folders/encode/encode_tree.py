@@ -235,7 +235,7 @@ def _check_storable(leaf: Leaf) -> None:
             f"is in sequences of the lengths {show_shape(leaf.levels)}: inside each other none may be fixed",
         )
     if isinstance(feature, ImageFeature):
-        channels = (0, 1, 3) if feature.file_format == "jpeg" else (0, 1, 2, 3, 4, None)
+        channels = (1, 3) if feature.file_format == "jpeg" else (1, 2, 3, 4, None)
         if feature.file_format not in ("", "png", "jpeg") or feature.shape[-1] not in channels:
             raise _unstorable(leaf, f"has {feature.shape[-1]} channels, in files of {feature.file_format!r}")
         if feature.file_format == "jpeg" and feature.dtype != "uint8":

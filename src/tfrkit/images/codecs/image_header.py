@@ -17,7 +17,16 @@ from tfrkit.images.codecs.image_format import image_format
 from tfrkit.images.codecs.jpeg.jpeg_header import read_frame
 from tfrkit.images.codecs.webp import read_webp_features
 
-__all__ = ["BROKEN", "EMPTY", "NO_IMAGE", "TOO_LARGE", "BadImageError", "ImageHeader", "read_image_header"]
+__all__ = [
+    "BROKEN",
+    "EMPTY",
+    "NO_IMAGE",
+    "TOO_LARGE",
+    "UNSUPPORTED",
+    "BadImageError",
+    "ImageHeader",
+    "read_image_header",
+]
 
 # Reasons, by which reports count.
 BROKEN: Final = "broken image"
