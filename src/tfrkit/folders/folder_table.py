@@ -1,6 +1,7 @@
 """The table of kinds of folders. Adding one is a file in `kinds/` and a row here; `add_folder_kind` adds one elsewhere.
 
-They are asked in this order; a plain folder of shards comes last.
+They are asked in this order: a kind whose files say what records hold before a manifest that says which there are. A
+plain folder of shards comes last.
 """
 
 from __future__ import annotations
@@ -23,15 +24,16 @@ from tfrkit.stores.url import display_name
 
 __all__ = ["add_folder_kind", "folder_kinds", "kind_of", "remove_folder_kind"]
 
+_TFX: Final = TfxFolder()
 _BUILT_IN: Final[tuple[FolderKind, ...]] = (
     TfdsFolder(),
-    ManifestFolder(),
     SeqioFolder(),
-    TfxFolder(),
+    _TFX,
     DetectionFolder(),
     EarthEngineFolder(),
     MeshFolder(),
     ParticleFolder(),
+    ManifestFolder(),
     Youtube8mFolder(),
     PlainFolder(),
 )
@@ -62,11 +64,13 @@ def remove_folder_kind(name: str) -> None:
 
 
 def kind_of(listing: FolderListing) -> FolderKind:
-    """Return the kind of a folder.
+    """Return the kind of a folder; with a schema that the user names it is that which reads them.
 
     Raises:
         NotFoundError: there is no such folder, or it is of no kind that is known.
     """
+    if listing.schema:
+        return _TFX
     for kind in folder_kinds():
         if kind.recognises(listing):
             return kind

@@ -6,6 +6,7 @@ a loop of that length.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable
 from itertools import islice
 from typing import Final
@@ -15,10 +16,21 @@ from tfrkit.folders.folder_kind import FolderListing, FolderSplit, Shard
 from tfrkit.records.record_names import parse_record_name, record_suffixes
 from tfrkit.stores.shard_names import ShardSet, shard_sets
 
-__all__ = ["complete_names", "complete_set", "missing_shards", "record_names", "splits_by_name"]
+__all__ = [
+    "add_split",
+    "complete_names",
+    "complete_set",
+    "loose_record_names",
+    "missing_shards",
+    "record_names",
+    "split_name",
+    "splits_by_name",
+]
 
 _SHOWN: Final = 3  # names of missing shards
 _ENDS: Final = (".tfrecord", ".tfrecords", "_tfrecord", ".record")  # of a shard's name before its number
+_LOOSE: Final = (".record", ".tfrecords")  # endings where something else says that these are files of records
+_BARE: Final = re.compile(r"(?s).+-[0-9]{1,18}-of-[0-9]{1,18}")
 _MARKS: Final = tuple(f"{end}-" for end in _ENDS)
 
 
@@ -36,6 +48,12 @@ def record_names(names: Iterable[str], more: tuple[str, ...] = ()) -> list[str]:
     return sorted(name for name in names if name.endswith(suffixes) or _is_numbered(name))
 
 
+def loose_record_names(names: Iterable[str]) -> list[str]:
+    """Return the names of record files where it is known that the folder has some: also `a.record`, `a-0-of-8`."""
+    known = list(names)
+    return sorted({*record_names(known, _LOOSE), *filter(_BARE.fullmatch, known)})
+
+
 def splits_by_name(listing: FolderListing, names: list[str]) -> dict[str, FolderSplit]:
     """Put the record files of a folder into splits, named by what stands before the numbers of the shards.
 
@@ -46,12 +64,12 @@ def splits_by_name(listing: FolderListing, names: list[str]) -> dict[str, Folder
     splits: dict[str, FolderSplit] = {}
     numbered: set[str] = set()
     for found in shard_sets(names):
-        split = _split_name(found.prefix)
+        split = split_name(found.prefix)
         chosen = complete_set(listing, split, found)
         numbered.update(chosen)
-        _add(splits, listing, split, chosen)
+        add_split(splits, listing, split, chosen)
     for name in sorted(set(names) - numbered):
-        _add(splits, listing, _split_name((parse_record_name(name) or (name, ""))[0]), [name])
+        add_split(splits, listing, split_name((parse_record_name(name) or (name, ""))[0]), [name])
     return splits
 
 
@@ -122,13 +140,28 @@ def _is_numbered(name: str) -> bool:
     return any(mark in name for mark in _MARKS) and bool(shard_sets([name]))
 
 
-def _split_name(prefix: str) -> str:
-    """`mnist-train.tfrecord` -> `mnist-train`."""
+def split_name(prefix: str) -> str:
+    """Return the name of a split by what stands before the numbers of its shards.
+
+    >>> split_name("mnist-train.tfrecord")
+    'mnist-train'
+    """
     end = next((end for end in _ENDS if prefix.endswith(end)), "")
     return prefix.removesuffix(end) or prefix
 
 
-def _add(splits: dict[str, FolderSplit], listing: FolderListing, split: str, names: list[str]) -> None:
+def add_split(
+    splits: dict[str, FolderSplit],
+    listing: FolderListing,
+    split: str,
+    names: list[str],
+    counts: Iterable[int | None] | None = None,
+) -> None:
+    """Add a split, with the numbers of records in its shards if they are known.
+
+    Raises:
+        FailedPreconditionError: there is one of this name.
+    """
     if split in splits:
         before = splits[split].shards[0].path.rpartition("/")[2]
         raise FailedPreconditionError(
@@ -136,4 +169,7 @@ def _add(splits: dict[str, FolderSplit], listing: FolderListing, split: str, nam
             "of them to another folder.",
             path=listing.path,
         )
-    splits[split] = FolderSplit(split, tuple(Shard(listing.join(name)) for name in names))
+    known = [None] * len(names) if counts is None else counts
+    splits[split] = FolderSplit(
+        split, tuple(Shard(listing.join(name), count) for name, count in zip(names, known, strict=True))
+    )

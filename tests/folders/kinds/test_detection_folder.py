@@ -147,3 +147,31 @@ def test_records_of_something_else_come_as_they_are(tmp_path):
         writer.write(b"\xff\xff no example")
     (tmp_path / "label_map.pbtxt").write_text(LABEL_MAP)
     assert list(tfr.load(tmp_path, "a")) == [b"\xff\xff no example"]
+
+
+def test_a_manifest_does_not_hide_the_label_map(tmp_path):
+    with tfr.ShardWriter(tmp_path / "train", shards=2) as writer:
+        for number in range(4):
+            writer.write_example(example(number, boxes=1))
+    assert tfr.open_folder(tmp_path).kind == "tfrkit"
+    (tmp_path / "label_map.pbtxt").write_text(LABEL_MAP)
+    found = tfr.open_folder(tmp_path)
+    assert (found.kind, list(found.splits)) == ("object_detection", ["train"])
+    assert tfr.load(tmp_path, "train")[1]["image/encoded"].shape == (4, 5, 3)
+
+
+def test_what_is_opened_is_written_for_tensorflow_datasets(folder, tmp_path):
+    found = tfr.write_tfds(tmp_path / "pets/1.0.0", tfr.open_folder(folder))
+    assert found.class_names["image/object/class/label"] == ("background", "person", "category_2", "dog")
+    for split in ("train", "val"):
+        for before, after in zip(tfr.load(folder, split), tfr.load(found.path, split), strict=True):
+            assert {key: np.asarray(value).tolist() for key, value in before.items()} == {
+                key: np.asarray(value).tolist() for key, value in after.items()
+            }
+
+
+def test_numbers_under_keys_of_texts_stay_numbers(folder):
+    write(folder / "train.record-00000-of-00002", [example(0, boxes=1, **{"image/source_id": 7})])
+    write(folder / "train.record-00001-of-00002", [example(0, boxes=1, **{"image/source_id": 8})])
+    write(folder / "val.record", [example(0, boxes=1, **{"image/source_id": 9})])
+    assert [int(each["image/source_id"]) for each in tfr.load(folder, "train")] == [7, 8]

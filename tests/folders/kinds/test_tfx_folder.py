@@ -182,3 +182,29 @@ def test_a_schema_that_is_none_is_refused(pipeline, data, text):
         tfr.open_folder(examples_of(pipeline))
     assert text in str(caught.value)
     assert str(caught.value).startswith(f"{pipeline}/SchemaGen/schema/12/schema.pbtxt")
+
+
+def test_a_schema_that_is_named_is_used_whatever_the_folder_is(tmp_path):
+    write_schema(str(tmp_path))
+    path = tmp_path / "schema.pbtxt"
+    example = {"trip_miles": [1.5], "payment": ["Cash"], "hour": [3]}
+    tfr.write_tfds(tmp_path / "taxi/1.0.0", {"train": [example]})
+    with tfr.ShardWriter(tmp_path / "ours/train", shards=1) as writer:
+        writer.write_example(example)
+    (tmp_path / "detection").mkdir()
+    with tfr.TFRecordWriter(str(tmp_path / "detection/train.record")) as writer:
+        writer.write_example(example)
+    (tmp_path / "detection/label_map.pbtxt").write_text("item { id: 1 name: 'a' }")
+    for folder, split in (("taxi/1.0.0", "taxi-train"), ("ours", "train"), ("detection", "train")):
+        assert tfr.open_folder(tmp_path / folder, schema=path).class_names == {"payment": ("Cash", "Card")}
+        assert tfr.load(tmp_path / folder, split, schema=path)[0]["hour"].tolist() == [3]
+        with pytest.raises(tfr.errors.NotFoundError, match=r"no-such\.pbtxt"):
+            tfr.open_folder(tmp_path / folder, schema=tmp_path / "no-such.pbtxt")
+
+
+def test_a_schema_without_types_is_refused_and_numbers_of_types_are_read(pipeline):
+    write_schema(f"{pipeline}/SchemaGen/schema/12", b"feature { name: 'hour' type: STRUCT }")
+    with pytest.raises(tfr.errors.UnimplementedError, match=r"none of its features is .* of a type that is"):
+        tfr.open_folder(examples_of(pipeline))
+    write_schema(f"{pipeline}/SchemaGen/schema/12", b"feature { name: 'hour' type: 2 }")
+    assert tfr.load(examples_of(pipeline), "train")[1]["hour"].tolist() == [1]

@@ -10,7 +10,14 @@ import re
 from typing import Final
 
 from tfrkit.errors import DataLossError, FailedPreconditionError
-from tfrkit.folders.feature_tree import ArrayFeature, DictFeature, Dims, FeatureTree, ImageFeature
+from tfrkit.folders.feature_tree import (
+    ArrayFeature,
+    DictFeature,
+    Dims,
+    FeatureTree,
+    ImageFeature,
+    SequenceFeature,
+)
 from tfrkit.folders.folder_kind import (
     FolderDescription,
     FolderListing,
@@ -20,15 +27,13 @@ from tfrkit.folders.folder_kind import (
 )
 from tfrkit.folders.inferred_spec import inferred_spec
 from tfrkit.folders.proto_text import parse_proto_text
-from tfrkit.folders.split_shards import record_names, splits_by_name
+from tfrkit.folders.split_shards import loose_record_names, splits_by_name
 from tfrkit.model.specs import FeatureSpec, FixedLenFeature
 
 __all__ = ["DetectionFolder", "read_detection_labels"]
 
 _LABEL_MAP: Final = "label_map.pbtxt"
 _LABEL_MAPS: Final = re.compile(r"(?is).*label_?map.*\.pbtxt")
-_BARE: Final = re.compile(r"(?s).+-[0-9]{1,18}-of-[0-9]{1,18}")
-_SUFFIXES: Final = (".record", ".tfrecords")
 _IMAGE: Final = "image/encoded"
 _BOXES: Final = tuple(f"image/object/bbox/{side}" for side in ("ymin", "xmin", "ymax", "xmax"))
 _LABELS: Final = ("image/object/class/label", "image/class/label")
@@ -49,7 +54,7 @@ class DetectionFolder:
 
     def recognises(self, listing: FolderListing) -> bool:
         """By label_map.pbtxt, or another name with "label_map" or "labelmap" in it, and record files."""
-        return bool(_label_maps(listing) and _record_files(listing))
+        return bool(_label_maps(listing) and loose_record_names(listing.names))
 
     def describe(self, listing: FolderListing) -> FolderDescription:
         """Read the label map, and look at some records.
@@ -66,7 +71,7 @@ class DetectionFolder:
             )
         chosen = _LABEL_MAP if _LABEL_MAP in maps else maps[0]
         names = read_detection_labels(listing.read(chosen), listing.join(chosen))
-        splits = splits_by_name(listing, _record_files(listing))
+        splits = splits_by_name(listing, loose_record_names(listing.names))
         stored = inferred_spec(splits.values())
         decoder: RecordDecoder = SpecDecoder(None) if stored is None else TreeDecoder(_tree(stored, names))
         return FolderDescription(listing.path, self.name, "", "", splits, decoder)
@@ -103,18 +108,14 @@ def _label_maps(listing: FolderListing) -> list[str]:
     return sorted(name for name in listing.names if _LABEL_MAPS.fullmatch(name))
 
 
-def _record_files(listing: FolderListing) -> list[str]:
-    bare = (name for name in listing.names if _BARE.fullmatch(name))
-    return sorted({*record_names(listing.names, _SUFFIXES), *bare})
-
-
 def _tree(stored: dict[str, FeatureSpec], names: tuple[str, ...]) -> FeatureTree:
     """Return the features that records have, and those of boxes, which some records may only have none of."""
     features: dict[str, FeatureTree] = {key: _feature(key, spec) for key, spec in sorted(stored.items())}
     if _IMAGE in features:
         boxes = {key: ArrayFeature("float32", (None,)) for key in _BOXES}
-        labels = {
-            key: ArrayFeature("int64", (None,), kind="ClassLabel", class_names=names) for key in _LABELS
+        labels: dict[str, FeatureTree] = {
+            key: SequenceFeature(ArrayFeature("int64", kind="ClassLabel", class_names=names))
+            for key in _LABELS
         }
         labels = {key: each for key, each in labels.items() if key in features or key == _LABELS[0]}
         features |= {_IMAGE: ImageFeature(), **boxes, **labels}
@@ -126,6 +127,6 @@ def _feature(key: str, spec: FeatureSpec) -> ArrayFeature:
     shape: Dims = (None,)
     if isinstance(spec, FixedLenFeature) and not key.startswith(_MANY):
         shape = tuple(spec.shape)
-    if key in _TEXTS:
+    if key in _TEXTS and dtype == "bytes":
         return ArrayFeature("string", optional=True)
     return ArrayFeature("string" if dtype == "bytes" else str(dtype), shape)

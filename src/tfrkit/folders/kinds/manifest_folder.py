@@ -9,11 +9,10 @@ from tfrkit.folders.folder_kind import (
     FolderDescription,
     FolderListing,
     FolderSplit,
-    Shard,
     SpecDecoder,
 )
 from tfrkit.folders.inferred_spec import inferred_spec
-from tfrkit.folders.split_shards import missing_shards
+from tfrkit.folders.split_shards import add_split, missing_shards, split_name
 from tfrkit.records.manifest import manifest_entries, read_manifest
 from tfrkit.records.manifest_spec import manifest_spec
 from tfrkit.records.record_names import parse_other_name, shard_prefix
@@ -52,10 +51,12 @@ class ManifestFolder:
             raise missing_shards(
                 listing, split, missing, len(missing), "manifest.json names them. Copy them again."
             )
-        shards: dict[str, list[Shard]] = {}
-        for name, entry in entries.items():
-            shards.setdefault(shard_prefix(name) or name, []).append(Shard(listing.join(name), entry.records))
-        splits = {name: FolderSplit(name, tuple(each)) for name, each in shards.items()}
+        sets: dict[str, list[str]] = {}
+        for name in entries:
+            sets.setdefault(shard_prefix(name) or name, []).append(name)
+        splits: dict[str, FolderSplit] = {}
+        for prefix, names in sets.items():
+            add_split(splits, listing, split_name(prefix), names, [entries[name].records for name in names])
         spec: Any = manifest_spec([shard.path for split in splits.values() for shard in split.shards])
         return FolderDescription(
             listing.path, self.name, "", "", splits, SpecDecoder(spec or inferred_spec(splits.values()))

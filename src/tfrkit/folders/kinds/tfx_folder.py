@@ -15,7 +15,7 @@ from typing import Final
 from tfrkit.errors import NotFoundError, OpError, UnimplementedError
 from tfrkit.folders.folder_kind import FolderDescription, FolderListing, FolderSplit, SpecDecoder
 from tfrkit.folders.inferred_spec import inferred_spec
-from tfrkit.folders.split_shards import record_names, splits_by_name
+from tfrkit.folders.split_shards import loose_record_names, record_names, splits_by_name
 from tfrkit.folders.tfx_schema import read_tfx_schema
 from tfrkit.stores.files import is_local, read_bytes
 from tfrkit.stores.shard_names import numbered_prefix, shard_sets
@@ -37,14 +37,14 @@ class TfxFolder:
 
     def recognises(self, listing: FolderListing) -> bool:
         """By folders `Split-...`, or `train` and `eval` with shards that are named as TFX does."""
-        return bool(listing.schema or _split_folders(listing))
+        return bool(_split_folders(listing))
 
     def describe(self, listing: FolderListing) -> FolderDescription:
         """Put together the shards of each split, and read the schema; without one look at some records."""
         folders = _split_folders(listing)
         splits = {name: _split(FolderListing(path), name) for name, path in folders.items()}
         if not splits:
-            splits = splits_by_name(listing, record_names(listing.names))
+            splits = splits_by_name(listing, loose_record_names(listing.names))
         if not splits:
             raise NotFoundError(
                 f"{listing.path}; there are no record files. Name the folder that has them, or folders Split-...",
@@ -58,6 +58,11 @@ def _decoder(path: str, splits: dict[str, FolderSplit]) -> SpecDecoder:
     if not path:
         return SpecDecoder(inferred_spec(splits.values()))
     schema = read_tfx_schema(read_bytes(path), path)
+    if not schema.spec:
+        raise UnimplementedError(
+            f"{path}; none of its features is of the data and of a type that is read. Name another schema.",
+            path=path,
+        )
     if schema.left_out:
         warnings.warn(
             f"{path}; features of types that are not read: {', '.join(map(repr, schema.left_out))}. They are left out.",
