@@ -269,3 +269,16 @@ def test_a_data_set_without_splits_is_refused(path):
 def test_features_are_of_the_file(path):
     write_tfds(path, [{"image": b"", "label": 1, "text": "x"}], features(image=IMAGE, label=LABEL, text=TEXT))
     assert next(iter(tfr.load(path, "train", decode=False)))["text"] == b"x"
+
+
+@pytest.mark.parametrize(
+    ("splits", "text"),
+    [
+        ([{"name": "train", "shardLengths": ["5", "5"], "filepathTemplate": "{SPLIT}.tfrecord"}],
+         "filepathTemplate '{SPLIT}.tfrecord' gives the 2 shards of 'train' one name"),
+        ([{"name": "train", "shardLengths": ["5", "5"]}] * 2, "expected names that differ but got 'train' twice"),
+    ],
+)  # fmt: skip
+def test_no_file_or_split_is_meant_twice(path, splits, text):
+    write_tfds(path, digits(10), info={"splits": splits})
+    assert text in error_of(tfr.errors.DataLossError, lambda: tfr.open_folder(path))

@@ -146,3 +146,43 @@ def test_files_are_the_shards_of_a_split(tmp_path):
     assert tfr.scan(found.files("train"), ["label"]).count() == 10
     with pytest.raises(tfr.errors.NotFoundError, match=r"Unknown split 'x'. Should be one of \['train'\]"):
         found.files("x")
+
+
+def test_a_manifest_names_splits_as_a_plain_folder_does(tmp_path):
+    for name in ("train.tfrecord", "test"):
+        with tfr.ShardWriter(tmp_path / name, shards=2) as writer:
+            for number in range(4):
+                writer.write_example({"x": number})
+    found = tfr.open_folder(tmp_path)
+    assert (found.kind, sorted(found.splits)) == ("tfrkit", ["test", "train"])
+    assert found.splits["train"].records == 4
+    (tmp_path / "manifest.json").unlink()
+    assert sorted(tfr.open_folder(tmp_path).splits) == ["test", "train"]
+
+
+def test_two_sets_of_a_manifest_with_one_name_are_refused(tmp_path):
+    for name in ("train.tfrecord", "train"):
+        with tfr.ShardWriter(tmp_path / name, shards=2) as writer:
+            writer.write_example({"x": 1})
+    with pytest.raises(tfr.errors.FailedPreconditionError, match="two sets of files are named 'train'"):
+        tfr.open_folder(tmp_path)
+
+
+def test_a_description_of_another_library_is_none_of_tensorflow_datasets(tmp_path):
+    with tfr.TFRecordWriter(str(tmp_path / "train.tfrecord")) as writer:
+        writer.write_example({"x": 1})
+    content = {"name": "pets", "splits": {"train": {"name": "train", "num_examples": 1}}}
+    (tmp_path / "dataset_info.json").write_text(json.dumps(content))
+    assert tfr.open_folder(tmp_path).kind == "shards"
+
+
+def test_an_empty_first_file_does_not_hide_youtube8m(tmp_path):
+    for name, examples in (
+        ("train00", []),
+        ("train01", [{"id": "a", "labels": [1], "mean_rgb": [0.5] * 1024}]),
+    ):
+        with tfr.TFRecordWriter(str(tmp_path / f"{name}.tfrecord")) as writer:
+            for each in examples:
+                writer.write_example(each)
+    assert tfr.open_folder(tmp_path).kind == "youtube8m"
+    assert [each["id"] for each in tfr.load(tmp_path, "train")] == [b"a"]

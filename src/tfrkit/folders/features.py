@@ -248,7 +248,7 @@ def _image_shape(shape: Several[int | None]) -> Dims:
 
 def _class_names(names: Several[str]) -> tuple[str, ...]:
     for name in names:
-        if not isinstance(name, str) or not name.strip() or name != name.strip() or "\n" in name:
+        if not isinstance(name, str) or not name.strip() or name != name.strip() or {"\n", "\r"} & set(name):
             raise InvalidArgumentError(
                 f"Expected the name of a class, without a line break or white space at its ends, but got {shown(name)}."
             )

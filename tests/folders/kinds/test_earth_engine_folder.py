@@ -152,3 +152,22 @@ def test_records_that_are_no_examples_are_refused(tmp_path):
         writer.write(b"\xff\xff\xff")
     with pytest.raises(tfr.errors.DataLossError, match="its first record is no Example"):
         tfr.open_folder(tmp_path)
+
+
+def test_a_damaged_file_that_is_named_like_a_mixer_is_told_if_it_has_files(tmp_path):
+    with tfr.TFRecordWriter(str(tmp_path / "a-00000.tfrecord")) as writer:
+        writer.write_example({"x": 1})
+    (tmp_path / "remixer.json").write_text("{")
+    assert tfr.open_folder(tmp_path).kind == "shards"
+    (tmp_path / "a-mixer.json").write_text("{")
+    with pytest.raises(tfr.errors.DataLossError, match=r"a-mixer\.json; expected JSON"):
+        tfr.open_folder(tmp_path)
+
+
+def test_two_mixers_of_one_export_are_refused(tmp_path):
+    for name in ("a-mixer.json", "a_mixer.json"):
+        (tmp_path / name).write_text('{"patchDimensions": [4, 3]}')
+    with pytest.raises(
+        tfr.errors.FailedPreconditionError, match=r"'a-mixer\.json' and 'a_mixer\.json' are of one"
+    ):
+        tfr.open_folder(tmp_path)

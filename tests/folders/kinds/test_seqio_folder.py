@@ -162,3 +162,9 @@ def test_other_files_of_that_name_make_no_cache(tmp_path):
     with tfr.TFRecordWriter(str(tmp_path / "a.tfrecord")) as writer:
         writer.write_example({"x": 1})
     assert tfr.open_folder(tmp_path).kind == "shards"
+
+
+def test_other_files_that_are_named_like_infos_do_no_harm(folder):
+    (folder / "info.notes.json").write_text('{"about": "this"}')
+    (folder / "info.damaged.json").write_text("{")
+    assert sorted(tfr.open_folder(folder).splits) == ["train", "validation"]

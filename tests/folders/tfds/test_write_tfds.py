@@ -195,6 +195,12 @@ def test_features_that_tensorflow_datasets_cannot_read_are_refused(tmp_path, fea
     assert not (tmp_path / "some").exists()
 
 
+@pytest.mark.parametrize("name", ["a\rb", "a\nb", " a", ""])
+def test_names_of_classes_that_no_line_holds_are_refused(name):
+    with pytest.raises(InvalidArgumentError, match="without a line break"):
+        F.ClassLabel(["x", name])
+
+
 @pytest.mark.parametrize("names", [["a\0"], ["x" * 300], ["a/b", "a.b"]])
 def test_names_of_classes_need_a_file_of_their_own(tmp_path, names):
     features = {name: F.ClassLabel([f"cat {number}"]) for number, name in enumerate(names)}

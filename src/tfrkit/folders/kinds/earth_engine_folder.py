@@ -87,12 +87,24 @@ def patch_shape(count: int, width: int, height: int) -> tuple[int, ...]:
 
 def _mixers(listing: FolderListing) -> dict[str, str]:
     """Return the names of mixers by that of their export."""
-    found = {name: _MIXER.fullmatch(name) for name in sorted(listing.names)}
-    return {match[1]: name for name, match in found.items() if match and _is_mixer(listing, name)}
+    found: dict[str, str] = {}
+    for name in sorted(listing.names):
+        match = _MIXER.fullmatch(name)
+        if match and _is_mixer(listing, name, match[1]) and found.setdefault(match[1], name) != name:
+            raise FailedPreconditionError(
+                f"{listing.path}; {found[match[1]]!r} and {name!r} are of one export. Move one of them "
+                "to another folder.",
+                path=listing.path,
+            )
+    return found
 
 
-def _is_mixer(listing: FolderListing, name: str) -> bool:
-    value: Any = listing.json(name)
+def _is_mixer(listing: FolderListing, name: str, stem: str) -> bool:
+    try:
+        value: Any = listing.json(name)
+    except DataLossError:  # which is told if there are files of the export
+        files = re.compile(re.escape(stem) + r"([-_]?[0-9]{5,18})?\.tfrecord(\.gz)?")
+        return any(map(files.fullmatch, listing.names))
     return isinstance(value, dict) and "patchDimensions" in value
 
 

@@ -29,7 +29,7 @@ class SeqioFolder:
 
     def recognises(self, listing: FolderListing) -> bool:
         """By an info.<split>.json with features and a number of shards."""
-        return any(_is_info(listing, name) for name in _infos(listing).values())
+        return bool(_infos(listing))
 
     def describe(self, listing: FolderListing) -> FolderDescription:
         """Read the info of each split, and see that the shards are there.
@@ -63,7 +63,7 @@ class SeqioFolder:
 def _infos(listing: FolderListing) -> dict[str, str]:
     """Return the names of the files with infos by split."""
     found = {name: _INFO.fullmatch(name) for name in sorted(listing.names)}
-    return {match[1]: name for name, match in found.items() if match}
+    return {match[1]: name for name, match in found.items() if match and _is_info(listing, name)}
 
 
 def _is_info(listing: FolderListing, name: str) -> bool:

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Final
 
-from tfrkit.errors import NotFoundError, UnimplementedError
+from tfrkit.errors import DataLossError, NotFoundError, UnimplementedError
 from tfrkit.folders.decode.stored_keys import StoredKey
 from tfrkit.folders.feature_tree import (
     ArrayFeature,
@@ -63,7 +63,9 @@ class TfdsFolder:
         if not listing.has(_INFO):
             return SIDECAR_FOLDER in listing.names and is_there(listing.join(UNFINISHED))
         value = listing.json(_INFO)
-        return isinstance(value, dict) and ("splits" in value or "name" in value)
+        if not isinstance(value, dict) or isinstance(value.get("splits"), dict):  # as Hugging Face has them
+            return False
+        return "splits" in value or "name" in value
 
     def describe(self, listing: FolderListing) -> FolderDescription:
         """Read its JSON files, and see that the shards are there."""
@@ -99,6 +101,7 @@ def _split(listing: FolderListing, info: TfdsInfo, split: SplitInfo) -> FolderSp
 
     Raises:
         NotFoundError: shards are missing.
+        DataLossError: they have one name.
         UnimplementedError: they are not TFRecord files.
     """
     count = split.shards or _count_shards(listing, info, split)
@@ -107,6 +110,11 @@ def _split(listing: FolderListing, info: TfdsInfo, split: SplitInfo) -> FolderSp
     def name_of(number: int) -> str:
         return shard_file_name(split.template, info.name, split.name, _FORMAT, number, count, info_path)
 
+    if count > 1 and name_of(0) == name_of(1):
+        raise DataLossError(
+            f"{info_path}; filepathTemplate {split.template!r} gives the {count:,} shards of {split.name!r} one name.",
+            path=info_path,
+        )
     advice = (
         f"{_INFO if split.shards else 'The name of another'} says that there are {count:,}. Copy them again."
     )

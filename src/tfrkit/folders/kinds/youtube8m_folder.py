@@ -128,7 +128,10 @@ def _names(listing: FolderListing) -> list[str]:
 
 
 def _look(listing: FolderListing, names: list[str]) -> Schema:
-    return inspect([listing.join(names[0])], sample=1)
+    """Look at the first record that there is."""
+    found = (inspect([listing.join(name)], sample=1) for name in names)
+    first = next(found)
+    return first if first.records else next((schema for schema in found if schema.records), first)
 
 
 def _decoder(schema: Schema) -> RecordDecoder | None:

@@ -80,6 +80,9 @@ def read_info(value: Any, path: str) -> TfdsInfo:
         _split(JsonFields(each, path, f"splits[{number}]"))
         for number, each in enumerate(fields.items("splits"))
     ]
+    names = [split.name for split in splits]
+    if twice := next((name for name in names if names.count(name) > 1), None):
+        raise fields.error(f"splits: expected names that differ but got {shorten(twice)} twice")
     return TfdsInfo(
         fields.text("name"),
         fields.text("version"),
