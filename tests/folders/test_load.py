@@ -112,3 +112,19 @@ def test_what_is_no_split_is_refused(folder):
         tfr.load(folder, "train[:71]")
     with pytest.raises(TypeError, match="expected a split such as"):
         tfr.load(folder, 7)
+
+
+def test_batches_pad_lengths_and_other_sizes_are_for_padded_batch(tmp_path):
+    features = {"ids": tfr.features.Audio(), "image": tfr.features.Image()}
+    examples = [{"ids": [1] * n, "image": np.full((n, 4, 3), n, np.uint8)} for n in (2, 3)]
+    tfr.write_tfds(tmp_path / "x/1.0.0", examples, features=features)
+    ds = tfr.load(tmp_path / "x/1.0.0", "train")
+    with pytest.raises(tfr.errors.InvalidArgumentError, match="different shapes"):
+        next(iter(ds.batch(2)))
+    assert next(iter(ds.padded_batch(2)))["image"].shape == (2, 3, 4, 3)
+    ids = next(iter(ds.map(lambda example: example["ids"]).ragged_batch(2)))
+    assert ids.to_list() == [[1, 1], [1, 1, 1]]
+    assert next(iter(tfr.load(tmp_path / "x/1.0.0", "train", decode=False).batch(2)))["ids"].tolist() == [
+        [1, 1, 0],
+        [1, 1, 1],
+    ]

@@ -13,7 +13,7 @@ import tfrkit as tfr
 from tests.robustness.test_build_kill import CALLS, quick_disk, run_in_child
 from tests.robustness.test_disk_full import small_disk
 from tests.robustness.test_overwrite import failing
-from tfrkit.errors import OpError
+from tfrkit.errors import NotFoundError, OpError
 
 pytestmark = pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")  # forks with threads
 __all__ = ["quick_disk"]  # a fixture
@@ -31,6 +31,8 @@ def write(folder: Path, splits: dict[str, list[dict[str, Any]]]) -> None:
 def content(folder: Path) -> dict[str, list[dict[str, Any]]] | None:
     """Return the examples of the data set in a folder; None if there is none."""
     if not (folder / "dataset_info.json").exists():
+        with pytest.raises(NotFoundError):  # nor is it one of another kind
+            tfr.open_folder(folder)
         return None
     found = tfr.open_folder(folder)
     (name, classes), *more = found.class_names.items()

@@ -87,7 +87,7 @@ def load(
     """Open the folder of a data set as it is: its splits as indexable datasets of decoded examples.
 
     Of a folder that TensorFlow Datasets made, values and their order are those of `tfds.load` with
-    `shuffle_files=False`, without TensorFlow. What a feature's length leaves open is padded in batches.
+    `shuffle_files=False`, without TensorFlow. `batch` pads lengths that differ, but no other sizes: see `padded_batch`.
 
     Args:
         folder: as for `open_folder`.
