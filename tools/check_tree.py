@@ -46,7 +46,7 @@ PART_LINES = {
     "src/tfrkit/codecs": 1_800,  # what foreign files are by their first bytes; output left when all input is taken
     "src/tfrkit/data": 18_500,  # by number: ranks, positions, seeds; shards before stages; interruptions anywhere
     "src/tfrkit/engines": 1_700,  # the door, threads, processes, Ray, Spark and its errors, a channel to workers
-    "src/tfrkit/folders": 7_200,  # the door; TFDS: descriptions, splits, order, features, written too; plain folders
+    "src/tfrkit/folders": 7_400,  # the door; TFDS: descriptions, splits, order, features, written too; plain folders
     "src/tfrkit/images": 5_800,  # headers of files of all formats, and how photos are turned, which were in build
     "src/tfrkit/integrations": 5_050,  # SQL and frames; torch, JAX, grain, Keras; Ray and Spark, with their stores
     "src/tfrkit/model": 4_800,  # misspelt attributes are answered with the nearest one; records that a shuffle drew
