@@ -106,7 +106,7 @@ def unless_exiting(delete: Callable[[_T], None]) -> Callable[[_T], None]:
         gc.is_finalized,
     )  # before `__del__` if the collector calls it, else after it
 
-    def __del__(owner: _T) -> None:  # noqa: N807  # it becomes the method of that name
+    def finish(owner: _T) -> None:
         if not exiting():
             unfinished.pop(id(owner), None)
             if collected(owner):
@@ -114,7 +114,7 @@ def unless_exiting(delete: Callable[[_T], None]) -> Callable[[_T], None]:
             else:
                 delete(owner)
 
-    finisher: Any = _core.Finisher(__del__)  # which is a method, as a function would be
+    finisher: Any = _core.Finisher(finish)  # which is a method, as a function would be
     return cast("Callable[[_T], None]", finisher)
 
 
