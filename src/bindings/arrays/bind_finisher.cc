@@ -13,7 +13,7 @@ namespace {
 // for signals where a function begins: before any `try` in it. So the function is called from here.
 class Finisher {
  public:
-  explicit Finisher(nb::object finish) : finish_(std::move(finish)) {}
+  explicit Finisher(nb::callable finish) : finish_(std::move(finish)) {}
 
   [[nodiscard]] nb::object bound(const nb::object& self, const nb::handle& owner) const {
     if (owner.is_none()) return self;
@@ -33,14 +33,14 @@ class Finisher {
   }
 
  private:
-  nb::object finish_;
+  nb::callable finish_;
 };
 
 }  // namespace
 
 void bind_finisher(nb::module_& module) {
   nb::class_<Finisher>(module, "Finisher", "A `__del__` in which Ctrl-C is not lost.")
-      .def(nb::init<nb::object>(), nb::arg("finish"))
+      .def(nb::init<nb::callable>(), nb::arg("finish"))
       .def(
           "__get__",
           [](const nb::object& self, const nb::object& owner, const nb::object& /*type*/) {
