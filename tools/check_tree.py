@@ -38,7 +38,7 @@ OWN_FOLDERS_OF_TESTS = {
 # a decision, with its reason beside it.
 STEP = 50
 PART_LINES = {
-    "src/bindings": 9_750,  # many files, or images, in one call; permutations; maps, asked for ahead; messages
+    "src/bindings": 9_700,  # many files, or images, in one call; permutations; maps, asked for ahead; messages
     "src/core": 16_200,  # what a record means; shuffled records; permutations; messages of any type; PNG files; places
     "src/tfrkit": 1_850,  # names, errors, secrets, options, extras, threads (without a lock); names of folders
     "src/tfrkit/build": 20_400,  # Hive, and what it refuses; options; formats; row expressions; shuffles; WebDataset

@@ -12,7 +12,6 @@ void bind_crc32c(nanobind::module_& module);
 void bind_split(nanobind::module_& module);
 void bind_encode(nanobind::module_& module);
 void bind_finish_batch(nanobind::module_& module);
-void bind_finisher(nanobind::module_& module);
 void bind_frame(nanobind::module_& module);
 void bind_gather(nanobind::module_& module);
 void bind_image_header(nanobind::module_& module);

@@ -26,7 +26,6 @@ NB_MODULE(_core, module) {
   tfrkit::bind_items(module);
   tfrkit::bind_collate(module);
   tfrkit::bind_finish_batch(module);
-  tfrkit::bind_finisher(module);
   tfrkit::bind_own(module);
   tfrkit::bind_rows(module);
   tfrkit::bind_parse(module);

@@ -125,24 +125,3 @@ def test_errors_are_reported_as_those_of_any_del(monkeypatch):
     Owner(fail)
     gc.collect()
     assert wait_for(lambda: seen == ["the disk is full"])
-
-
-def test_an_interruption_is_not_lost_and_what_was_interrupted_is_finished():
-    ended = []
-
-    def finish() -> None:
-        ended.append("begun")
-        if len(ended) == 1:
-            raise KeyboardInterrupt
-        ended.append("over")
-
-    owner = Owner(finish)
-    owner.me = None
-    came = False
-    try:
-        del owner
-        for _ in range(1000):  # the interruption comes at the next place that looks for one
-            pass
-    except KeyboardInterrupt:
-        came = True
-    assert (ended, came) == (["begun", "begun", "over"], True)

@@ -20,10 +20,9 @@ import threading
 from collections import deque
 from collections.abc import Callable
 from contextlib import ExitStack
-from typing import Any, Final, Protocol, TypeVar, cast
+from typing import Any, Final, Protocol, TypeVar
 from weakref import ref
 
-from tfrkit import _core
 from tfrkit.threads import in_own_thread, spawn
 
 __all__ = ["finish_at_exit", "unless_exiting"]
@@ -96,17 +95,14 @@ def finish_at_exit(owner: _Unfinished) -> None:
 
 
 def unless_exiting(delete: Callable[[_T], None]) -> Callable[[_T], None]:
-    """Mark a `__del__`: it does nothing while the interpreter takes modules apart, and never waits in a collection.
-
-    One that is interrupted (Ctrl-C) is called again, and the interruption comes after it: Python would lose it.
-    """
+    """Mark a `__del__`: it does nothing while the interpreter takes modules apart, and never waits in a collection."""
     exiting, unfinished = sys.is_finalizing, _unfinished  # names of this module would be gone too
     later, collected = (
         _finish_later,
         gc.is_finalized,
     )  # before `__del__` if the collector calls it, else after it
 
-    def finish(owner: _T) -> None:
+    def __del__(owner: _T) -> None:  # noqa: N807  # it becomes the method of that name
         if not exiting():
             unfinished.pop(id(owner), None)
             if collected(owner):
@@ -114,8 +110,7 @@ def unless_exiting(delete: Callable[[_T], None]) -> Callable[[_T], None]:
             else:
                 delete(owner)
 
-    finisher: Any = _core.Finisher(finish)  # which is a method, as a function would be
-    return cast("Callable[[_T], None]", finisher)
+    return __del__
 
 
 @atexit.register
