@@ -78,6 +78,8 @@ def require(module: str, feature: str) -> ModuleType:
     """
     package, extra = _EXTRAS[module]
     try:
+        # Its package first: while another thread imports that, the module is there, but the package is not whole.
+        importlib.import_module(module.partition(".")[0])
         return importlib.import_module(module)
     except ImportError as error:
         wanted = f"'tfrkit[{extra}]'" if extra else package

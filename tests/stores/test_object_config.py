@@ -10,7 +10,7 @@ from tfrkit.stores.object_config import adopt_settings, all_settings, configure_
 def test_what_was_adopted_is_replaced_and_what_was_configured_stays():
     one, two = (f"s3://bucket-{secrets.token_hex(4)}" for _ in range(2))
     configure_store(one, region="here")
-    for token in ("first", "second"):
+    for token in ("token-number-1", "token-number-2"):
         adopt_settings({one: ({"region": token}, None), two: ({"session_token": token}, True)})
         assert options_of(one).config == {"region": "here"}
         assert (options_of(two).config, options_of(two).cache) == ({"session_token": token}, True)
