@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from tfrkit.build.tables.table_format import TableFormat
 
 __all__ = [
+    "PARQUET",
     "InputFormat",
     "add_format",
     "all_formats",
@@ -115,6 +116,7 @@ def _arrow(name: str, title: str, suffixes: tuple[str, ...], place: str, *magic:
 
 # What a file is taken for by its content is asked from the last to the first: the surest are last.
 _ARROW_SUFFIXES: Final = (".arrow", ".arrows", ".feather", ".ipc")
+PARQUET: Final = _arrow("parquet", "Parquet", (".parquet", ".pq"), "parquet:ParquetFormat", b"PAR1")
 _FORMATS: Final[dict[str, InputFormat]] = {
     each.name: each
     for each in (
@@ -123,7 +125,7 @@ _FORMATS: Final[dict[str, InputFormat]] = {
         _delimited("hive", "Hive text", (), rb"[^\n]*\x01"),
         _json("jsonl", "JSON lines", (".jsonl", ".ndjson", ".json"), "jsonl:JsonlFormat", rb"\s*\{"),
         _json("json", "a JSON array", (".json",), "json_array:JsonArrayFormat", rb'\s*\[\s*([][{"0-9-]|$)'),
-        _arrow("parquet", "Parquet", (".parquet", ".pq"), "parquet:ParquetFormat", b"PAR1"),
+        PARQUET,
         _arrow("arrow", "Arrow", _ARROW_SUFFIXES, "arrow_file:ArrowFormat", b"ARROW1", b"\xff\xff\xff\xff"),
     )
 }

@@ -12,6 +12,7 @@ from tfrkit.build.job.job_options import (
     SeedOptions,
     ShardOptions,
 )
+from tfrkit.build.tables.format_table import PARQUET
 from tfrkit.build.tables.table_options import TableColumnOptions, TableOptions, TableRowOptions
 from tfrkit.engines.engine import EngineName
 from tfrkit.options import option, option_class
@@ -56,4 +57,4 @@ class HiveOptions(
         """Return the options with which the rows that Spark has read become shards."""
         own = ("where", "partition", "sql", "partitions", "engine", "address")
         given = {name: value for name, value in vars(self).items() if name not in own}
-        return TableOptions(format="parquet", partitions=False, **given)
+        return TableOptions(format=PARQUET.name, partitions=False, **given)

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from tfrkit.build.tables.arrow.folder_rows import rows_by_folder
+from tfrkit.build.tables.format_table import PARQUET
 from tfrkit.build.tables.hive.hive_query import FEATURE, HiveQuery
 from tfrkit.engines.spark_session import check_installed, first_line
 from tfrkit.errors import FailedPreconditionError, UnavailableError
@@ -25,6 +26,7 @@ from tfrkit.stores.output import SIDECAR_FOLDER
 __all__ = ["KeptRows", "keep_rows"]
 
 _FILE_BYTES: Final = 64 << 20  # of rows in a Parquet file, in memory
+_SUFFIX: Final = PARQUET.suffixes[0]
 _LIST: Final = "rows.json"
 _BEGUN: Final = "begun"  # there while the query runs, for all machines to see
 _RESULT: Final = "task int, attempt string, number int, within string, rows long"
@@ -90,7 +92,7 @@ def _run(query: HiveQuery, home: str) -> list[list[str]]:
     made = []
     for number, each in enumerate(sorted(written, key=lambda row: (row.within, row.task, row.number))):
         old = os.path.join(home, _temporary(each.task, each.attempt, each.number))
-        name = f"{number:06d}.parquet"
+        name = f"{number:06d}{_SUFFIX}"
         files.move(old, os.path.join(home, name))
         made.append([each.within, name])
     kept = {_LIST, *(name for _, name in made)}
@@ -101,7 +103,7 @@ def _run(query: HiveQuery, home: str) -> list[list[str]]:
 
 
 def _temporary(task: int, attempt: str, number: int) -> str:
-    return f"task-{task:06d}-{attempt}-{number:06d}.parquet"
+    return f"task-{task:06d}-{attempt}-{number:06d}{_SUFFIX}"
 
 
 def _named(batch: Any, names: Sequence[str]) -> Any:
